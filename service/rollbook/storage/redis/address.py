@@ -1,15 +1,16 @@
-"""Where a store is, as one URL.
+"""The address of a store, given as one URL.
 
     redis://[user:password@]host[:port][/db]                                one server
     rediss://…                                                              the same over TLS
     unix://[user:password@]/path/of/socket[?db=0]                           one server on this machine
-    redis+sentinel://[user:password@]host[:port][,host…]/service[/db]       whichever server Sentinel names
+    redis+sentinel://[user:password@]host[:port][,host…]/service[/db]       the server that Sentinel names
     redis+cluster://[user:password@]host[:port][,host…]                     Redis Cluster; any of its servers
     rediss+sentinel://…  rediss+cluster://…                                 the same over TLS
 
-User and password are those of the servers that hold the data; those of the Sentinels stand in the query as
-`sentinel_username` and `sentinel_password`. Over TLS the query may carry `ssl_ca_certs`, `ssl_certfile`, `ssl_keyfile`,
-`ssl_cert_reqs` and `ssl_check_hostname`. Whatever is not a letter, a digit or one of `-._~` is percent-encoded.
+User and password are those of the servers that hold the data; the query may contain those of the Sentinels as
+`sentinel_username` and `sentinel_password`. Over TLS the query may contain `ssl_ca_certs`, `ssl_certfile`,
+`ssl_keyfile`, `ssl_cert_reqs` and `ssl_check_hostname`. Every character except letters, digits and `-._~` is
+percent-encoded.
 """
 
 import re
@@ -31,11 +32,11 @@ _CREDENTIALS: Final = frozenset({"username", "password"})
 _TLS: Final = frozenset({"ssl_ca_certs", "ssl_certfile", "ssl_keyfile", "ssl_cert_reqs", "ssl_check_hostname"})
 _KNOWN: Final = _CREDENTIALS | _TLS | {"db", "path"}
 _SHAPED: Final = frozenset({"host", "port", "connection_class"})
-"""What redis-py reads out of the shape of a URL, and what is read here."""
+"""The options that redis-py derives from the URL's shape; this module parses them itself."""
 
 
 class Kind(Enum):
-    """What stands at an address."""
+    """The kind of store at an address."""
 
     SERVER = auto()
     SENTINEL = auto()
@@ -44,20 +45,20 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A URL, read."""
+    """A parsed URL."""
 
     kind: Kind
     hosts: tuple[Host, ...]
-    """Where to ask first; none for a socket."""
+    """The hosts to contact first; empty for a unix socket."""
     options: Mapping[str, Any]
-    """What a connection to a server that holds data is made with, besides its host and port."""
+    """Options of connections to servers that hold data, besides host and port."""
     tls: bool = False
     service: str = ""
-    """The name under which the Sentinels know the master."""
+    """The Sentinels' name for the master."""
     sentinel_options: Mapping[str, Any] | None = None
 
     def __str__(self) -> str:
-        """The address as it may be told to anyone, without credentials."""
+        """The address without credentials."""
         if not self.hosts:
             return f"unix://{self.options['path']}"
         scheme = ("rediss" if self.tls else "redis") + {
@@ -70,7 +71,7 @@ class Address:
 
 
 def parse(url: str) -> Address:
-    """Read a URL, or raise ValueError with what is wrong with it.
+    """Parse a URL; raises ValueError that names the error.
 
     >>> str(parse("redis+sentinel://:secret@one,two:26380/rollbook/3"))
     'redis+sentinel://one:26379,two:26380/rollbook'
@@ -108,7 +109,7 @@ def parse(url: str) -> Address:
 
 
 def _of_sentinels(options: dict[str, Any], *, tls: bool) -> dict[str, Any]:
-    """What connections to the Sentinels are made with, taken out of the options."""
+    """Remove the options of connections to the Sentinels from `options` and return them."""
     names = [name for name in ("sentinel_username", "sentinel_password") if name in options]
     of_sentinels = {name.removeprefix("sentinel_"): options.pop(name) for name in names}
     if tls:
@@ -135,7 +136,7 @@ def _host(text: str, port: int) -> Host:
 
 
 def _known(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options, or ValueError: an unknown one would be passed on to redis-py and might undo what is settled here."""
+    """The known options; raises ValueError for others, which redis-py might accept and override these settings."""
     unknown = sorted(options.keys() - _KNOWN - _SHAPED)
     if unknown:
         raise ValueError(f"the URL of a store takes no {', '.join(unknown)}")

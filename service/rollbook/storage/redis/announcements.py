@@ -1,8 +1,8 @@
-"""Announcements of appends, so that whoever follows many matches need not ask for each of them.
+"""Announcements of appends, so that a process that follows many matches need not poll each of them.
 
-The script that appends publishes which match has gone on, and to where. Announcements are not stored: whoever is not
-connected misses them, and a cluster delivers them in any order. So none is trusted; it only says where to read.
-A process has one connection for all its listeners, and only as long as there are any.
+The append script publishes the match and its new head. Announcements are not stored: a disconnected process misses
+them, and a cluster delivers them in any order. So they are only a hint where to read. All listeners of a process share
+one connection, which exists as long as there are listeners.
 """
 
 import asyncio
@@ -17,43 +17,43 @@ from rollbook.storage.redis.keys import ANNOUNCEMENTS
 from rollbook.storage.redis.masters import Servers
 
 _ANNOUNCEMENT: Final = re.compile(rb"([0-9]{1,20}) ([01]) ([!-~]{1,200})")
-"""The sequence of the last entry, whether the lobby has changed, and the match."""
+"""The sequence of the last entry, whether the lobby has changed, and the match id."""
 
 Received = Callable[[Announcement], None]
 Began = Callable[[], None]
 
 
 class Announcements:
-    """The announcements of a store, as this process receives them."""
+    """Receives the announcements of a store and passes them on to the listeners of this process."""
 
     def __init__(self, servers: Servers) -> None:
-        """Receive them from one of these servers."""
+        """`servers` names the servers that can be listened to."""
         self._servers = servers
         self._listeners: list[tuple[Received, Began]] = []
         self._receiving: asyncio.Task[None] | None = None
         self._receives = False
         self._appending: dict[str, int] = {}
-        """Matches that are being appended to by this process, and how often."""
+        """Number of appends under way in this process, by match."""
         self._held: dict[str, Announcement] = {}
-        """What was announced of them meanwhile."""
+        """Announcements held back during these appends."""
         self._turns = count()
 
     def appends(self, match_id: str) -> None:
-        """Hold back what is announced of the match until this is `appended`: the answer to the append says the same."""
+        """Hold back announcements of the match until `appended`: the answer to the append carries the same news."""
         self._appending[match_id] = self._appending.get(match_id, 0) + 1
 
     def appended(self, match_id: str) -> None:
-        """Whoever appends has an answer, or will not have one."""
+        """The append has been answered or has failed; publish held announcements."""
         self._appending[match_id] -= 1
         if not self._appending[match_id]:
             del self._appending[match_id]
             held = self._held.pop(match_id, None)
             if held is not None:
-                # Whoever appends has taken the answer by then.
+                # The caller of the append has received its answer by then.
                 asyncio.get_running_loop().call_soon(self._publish, held)
 
     async def listen(self, received: Received, began: Began) -> None:
-        """Receive all of it from `began` on, until the connection ends; StoreUnavailable if none comes about."""
+        """Receive all announcements after `began`, until the connection ends; StoreUnavailable if it cannot be made."""
         listener = received, began
         self._listeners.append(listener)
         try:
@@ -71,7 +71,7 @@ class Announcements:
                 await self.close()
 
     async def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         receiving, self._receiving = self._receiving, None
         if receiving is not None:
             receiving.cancel()
@@ -81,7 +81,7 @@ class Announcements:
         every = await self._servers.every()
         if not every:
             raise StoreUnavailable("The store has no servers")
-        # Another one each time: in a cluster any of them passes on what all publish.
+        # A different server each time: in a cluster every server passes on all announcements.
         server = every[next(self._turns) % len(every)]
         try:
             await server.news.subscribe(ANNOUNCEMENTS, self._begin, self._take)

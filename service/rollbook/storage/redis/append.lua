@@ -1,13 +1,13 @@
--- Append the entries of one command behind the position they were decided for: all of them, or none.
+-- Append the entries of one command after the position they were decided for: all of them, or none.
 --
--- KEYS  the match's stream, its partition's lobby if the append changes it or begins the match, and its rows in the index
---       if that is to follow
--- ARGV  expected sequence, earliest time in ms (0: any), match id, lobby summary, the event of that sequence (empty: any),
---       the last sequence of a log of which everything behind the expected one is lost (0: of none), if the index is
---       to follow where that is, the row, and when something is due, then event and private part of each entry
--- Reply {0, head} appended, {1, head} the log is not there, {2, now} too early
+-- KEYS  the match's stream; its partition's lobby, if the append changes the lobby or begins the match; and its rows in
+--       the index, if the append changes the index
+-- ARGV  expected sequence, earliest time in ms (0: any), match id, lobby summary, the event at the expected sequence
+--       (empty: any), the last sequence of a log that has lost everything after the expected one (0: not lost); if the
+--       index changes: prefix of the index, row, and due time; then event and private part of each entry
+-- Reply {0, head} appended, {1, head} another position, {2, now} too early
 --
--- Everything that could fail is looked at before the first write, because what a script has written stays written.
+-- All checks come before the first write, because the writes of a failed script are not undone.
 
 local expected = tonumber(ARGV[1])
 local lost = tonumber(ARGV[6])
@@ -28,7 +28,7 @@ if kind ~= 'none' and kind ~= 'stream' then
 end
 
 if kind == 'stream' then
-    -- The last id outlives the entries, so that a match whose entries went to the archive takes no stale append.
+    -- The last id outlives the entries, so that an archived match refuses stale appends.
     local facts = redis.call('XINFO', 'STREAM', KEYS[1])
     local length, id
     for i = 1, #facts, 2 do
@@ -40,18 +40,18 @@ if kind == 'stream' then
     end
     last = tonumber(string.match(id, '^%d+'))
     if string.sub(id, -2) ~= '-0' then
-        -- Nobody who appends by this script makes such an id: it is one entry too many.
+        -- This script makes only ids ending in -0; another one counts as one entry too many.
         last = last + 1
     end
     if lost > 0 then
         kept = redis.call('XRANGE', KEYS[1], '-', string.format('%.0f-0', expected))
         in_place = expected > 0 and last == lost and #kept == expected
     else
-        -- A log with a hole in it is not as long as its last id says.
+        -- A log with a hole has fewer entries than its last id.
         in_place = expected > 0 and id == string.format('%.0f-0', expected) and length == expected
     end
 elseif expected == 0 then
-    -- A match that the lobby lists has been begun: its log is lost, and none takes its place.
+    -- A match in the lobby has been begun: if its log is lost, no new log takes its place.
     in_place = redis.call('HEXISTS', KEYS[2], ARGV[3]) == 0
 end
 
@@ -104,7 +104,7 @@ if KEYS[2] then
     end
 end
 
--- Whoever may not publish appends all the same: what nobody hears of is found by comparison.
+-- A user without permission to publish appends all the same: readers find the entries by comparison.
 redis.pcall('PUBLISH', 'rollbook:appended', string.format('%.0f %d %s', sequence, KEYS[2] and 1 or 0, ARGV[3]))
 
 return {0, sequence}

@@ -16,16 +16,16 @@ def facts(answer: bytes) -> dict[str, str]:
 
 
 class Copy(NamedTuple):
-    """A connection to a replica, as its master lists it."""
+    """A connection to a replica in its master's list."""
 
     host: Host
     state: str
     offset: int
-    """Up to where the replica has confirmed to have the master's writes in its memory."""
+    """The replication offset that the replica has confirmed to have in memory."""
 
 
 def copies(said: Mapping[str, str]) -> Iterator[Copy]:
-    """The connections that a master lists."""
+    """The replica connections that a master lists."""
     for number in range(int(said.get("connected_slaves", "0"))):
         fields = dict(field.partition("=")[::2] for field in said.get(f"slave{number}", "").split(","))
         if "ip" in fields and "port" in fields:
@@ -37,14 +37,14 @@ class Attached:
     """The replicas of a master at one moment."""
 
     hosts: frozenset[Host]
-    """Each replica once, also one that is still receiving its first copy."""
+    """The replicas, including those that are still receiving their first copy."""
     online: int
     """How many connections receive every write. WAIT and WAITAOF count connections, of which a replica may have two for
-    a while, so all of them have to confirm. A connection that the master counts and does not list is one of them."""
+    a while, so all of them have to confirm. A connection that the master counts without listing it is included."""
     offsets: tuple[int, ...]
-    """Up to where each of them that is listed has confirmed."""
+    """The confirmed offsets of the online connections that are listed."""
     written: int
-    """Up to where the master has written."""
+    """The offset up to which the master has written."""
 
     @classmethod
     def of(cls, answer: bytes) -> Self:

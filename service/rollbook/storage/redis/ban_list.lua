@@ -1,6 +1,8 @@
--- Changes who is kept out: with an id, puts it there or takes it out. Answers whether the id was there, and the number
--- of those that are left, or -1 if that would be too many. Those whose time is over go.
--- KEYS: the list. ARGV: an id, its ban (empty: takes it out), until when, and how many there may be.
+-- Add, replace or remove one ban, and remove expired bans.
+--
+-- KEYS  the list
+-- ARGV  id, ban (empty: remove it), its expiry in ms, and the maximum number of bans
+-- Reply whether the id was in the list (1 or 0), and the number of bans, or -1 if the list is full
 local now = redis.call('TIME')
 local now_ms = tonumber(now[1]) * 1000 + math.floor(tonumber(now[2]) / 1000)
 local latest, count = 0, 0
@@ -30,9 +32,9 @@ else
     count = count + 1
     latest = math.max(latest, tonumber(ARGV[3]))
 end
--- By the clock, so that a store that was put back does not say a version again that was something else.
+-- At least the time, so that a store restored from a backup does not repeat a version with another content.
 local version = tonumber(redis.call('HGET', KEYS[1], 'version') or '0')
 redis.call('HSET', KEYS[1], 'version', string.format('%.0f', math.max(version + 1, now_ms)))
--- A day longer than the last of them, so that every process hears that it is over; then nothing is left.
+-- One day after the last expiry, so that every process sees the end of the last ban before the list goes.
 redis.call('PEXPIREAT', KEYS[1], string.format('%.0f', math.max(latest, now_ms) + 86400000))
 return {was_there, count}

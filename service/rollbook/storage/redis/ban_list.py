@@ -1,7 +1,7 @@
-"""Who is kept out of all services of a store, and until when: a short list, which every process reads again and again.
+"""The ban list of a store: a short list that all processes read regularly.
 
-The list has a version, so that reading it again costs next to nothing. What a ban says is for the service to know; here
-it is a text with a time, by the store's clock, after which it goes.
+The list has a version, so that reading an unchanged list costs almost nothing. The service interprets a ban's text; the
+store only removes it after its time, by the store's clock.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ return redis.call('HGETALL', KEYS[1])
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The list as it was read."""
+    """The ban list at the time of reading."""
 
     version: str
     texts: dict[str, tuple[int, str]]
-    """By id until when a ban holds, in Unix milliseconds, and what it says."""
+    """The expiry in Unix milliseconds and the text of each ban, by id."""
 
 
 class BanList:
-    """The list of a store."""
+    """Reads and changes the ban list of a store."""
 
     def __init__(self, log: RedisLog) -> None:
-        """Keep it in the store of this log."""
+        """Use the store of this log."""
         self._dispatch = log.dispatch
 
     async def read(self, known: str) -> Listing | None:
-        """The list; nothing if it is still the version that is known."""
+        """The ban list; None if its version is still `known`."""
         said = await self._dispatch.ask(BANS_KEY, "EVAL", _READ, 1, BANS_KEY, known, appends=True)
         if said is None:
             return None
@@ -56,12 +56,12 @@ class BanList:
         return Listing(version, texts)
 
     async def put(self, ban_id: str, text: str, until_ms: int, most: int) -> bool:
-        """Put one there, in place of one with the same id; whether there was room for it."""
+        """Add a ban, or replace the one with this id; returns False if the list already has `most`."""
         _, count = await self._change(ban_id, text, until_ms, most)
         return count != _TOO_MANY
 
     async def remove(self, ban_id: str) -> bool:
-        """Take one out; whether it was there."""
+        """Remove a ban; returns whether it existed."""
         was_there, _ = await self._change(ban_id, "", 0, 0)
         return bool(was_there)
 

@@ -1,6 +1,6 @@
-"""Who has places in which matches, buckets that empty and fill, and what is kept for a while, for all processes.
+"""Reservations, token buckets and short-lived values, shared by all processes.
 
-Every change is one script, so that of many who want the last place one gets it. All may be sent twice.
+Every change is one atomic script, so that of many concurrent callers one gets the last place. All may be sent twice.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ class Books:
     """The books and buckets of a log."""
 
     def __init__(self, dispatch: Dispatch, partitions: int) -> None:
-        """Keep them in so many partitions of the servers that are spoken to by this."""
+        """`partitions` is the number of partitions of the store."""
         self._dispatch = dispatch
         self._partitions = partitions
 
@@ -37,36 +37,36 @@ class Books:
         return Full(quotas[full - 1].book, at_ms) if full else Reserved(at_ms, bool(is_new[0]))
 
     async def reserved(self, holder: str, book: str) -> dict[str, int]:
-        """The matches that have a place, and until when what it is for may be under way; below 0 once settled."""
+        """The matches with a place in a book, each with the `until_ms` of its reservation; negative once settled."""
         key = book_key(holder, book, self._partitions)
         answer = await self._dispatch.ask(key, "ZRANGE", key, 0, -1, "WITHSCORES")
         return {str(name, "utf-8"): int(until) for name, until in zip(answer[::2], answer[1::2], strict=True)}
 
     async def settle(self, holder: str, books: Sequence[str], match_id: str, until_ms: int) -> None:
-        """What the place was reserved for has happened, unless it has been reserved again since."""
+        """Settle a reservation: its operation has happened. Does nothing if the place was reserved again since."""
         await self._change("settle", holder, books, {match_id: until_ms})
 
     async def release(self, holder: str, books: Sequence[str], places: Mapping[str, int]) -> None:
-        """Take the places of these matches back, those apart that have been reserved or settled since."""
+        """Remove the places of these matches, except those that were reserved again or settled since."""
         await self._change("release", holder, books, places)
 
     async def free(self, holder: str, book: str, match_ids: Sequence[str]) -> None:
-        """Take the places of these matches back, which are over and not opened again, however they were reserved."""
+        """Remove the places of these matches, also settled ones; the matches are over and stay so."""
         key = book_key(holder, book, self._partitions)
         if match_ids:
             await self._dispatch.ask(key, "ZREM", key, *match_ids, appends=True)
 
     async def draw(self, bucket: str, most: int, per_ms: int) -> int:
-        """Take one out of a bucket, or say how long to wait."""
+        """Take one token from a bucket; returns 0, or the milliseconds to wait."""
         return int(await self._run(_DRAW, [bucket_key(bucket, self._partitions)], most, per_ms))
 
     async def keep(self, name: str, value: bytes, for_ms: int) -> None:
-        """Keep something by a name for so long, unless it is taken before."""
+        """Store a value under a name for `for_ms`, or until `take` removes it."""
         key = kept_key(name, self._partitions)
         await self._dispatch.ask(key, "SET", key, value, "PX", for_ms, appends=True)
 
     async def take(self, name: str) -> bytes | None:
-        """What is kept by a name, which is gone then: of many who take it one gets it."""
+        """Remove and return the value stored under a name, or None; of concurrent callers one gets it."""
         key = kept_key(name, self._partitions)
         value = await self._dispatch.ask(key, "GETDEL", key, appends=True)
         return None if value is None else bytes(value)

@@ -1,8 +1,8 @@
-"""Cancellations that redis-py would forget.
+"""Makes sure that a cancellation is not lost inside redis-py.
 
-It sends by `asyncio.wait_for`, which before Python 3.12 takes a cancellation for nothing if the sending has just ended.
-The task goes on; nobody cancels it a second time, and whoever waits for its end waits for ever. What asyncio does not
-forget is how often a task was asked to end.
+redis-py sends with `asyncio.wait_for`, which before Python 3.12 drops a cancellation if the sending has just ended. The
+task continues, and a caller that waits for its end waits for ever. `Task.cancelling` still counts the lost
+cancellation.
 """
 
 import asyncio
@@ -12,9 +12,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def cancellation_heeded() -> Iterator[Callable[[], None]]:
-    """Raise CancelledError in the end, whatever else came of it, if it was asked for within.
+    """Raise CancelledError on leaving, with or without another exception, if the task was cancelled inside.
 
-    What it hands out does so at once, for whoever would have to wait for the end.
+    Yields a function that raises it at once, for use before long waits.
     """
     task = asyncio.current_task()
     if task is None:

@@ -1,8 +1,8 @@
 -- Compare the index with a part of the lobby.
 --
 -- KEYS  the partition's lobby and rows
--- ARGV  where the index is, now
--- Reply  the ids of matches whose row is not made of what the lobby says, or that are not where their row says
+-- ARGV  prefix of the index, now
+-- Reply the ids of matches whose row was not made from their lobby entry, or that are not where their row places them
 
 local base, now = ARGV[1], tonumber(ARGV[2])
 local wrong, rows = {}, {}

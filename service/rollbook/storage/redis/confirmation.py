@@ -51,16 +51,16 @@ class Lack:
 
     why: str
     cause: str = NO_ANSWER
-    """In the words that clients receive."""
+    """The cause in the words that clients receive."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Misfit:
     why: str
     is_excess: bool = False
-    """Waiting does not help: more replicas than declared may be promoted."""
+    """Whether waiting is useless, because more replicas than declared may be promoted."""
     is_certain: bool = True
-    """All replicas have answered."""
+    """Whether every replica has answered."""
 
 
 class Confirmation:
@@ -76,7 +76,7 @@ class Confirmation:
         self._seconds = seconds
         self._candidates = candidates
         self._misfit: _Misfit | None = None
-        """What did not fit at the last look, until it fits again."""
+        """What was wrong at the last confirmation; None if the replicas fitted."""
 
     async def refusal(self, converse: Converse) -> str:
         """Why nothing should be written; empty if the replicas fit, or fitted at the last confirmation."""

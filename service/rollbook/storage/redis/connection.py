@@ -1,7 +1,7 @@
-"""Conversations with one server: commands out, answers in, and never a doubt about what was sent.
+"""Request-reply exchanges with one server that report exactly whether commands may have been sent.
 
-redis-py's own commands send again what was not answered, and tell neither of the two apart. Here a conversation that
-failed says whether anything can have left, so that whoever appends knows what it may claim.
+redis-py's own commands are retried when unanswered, and hide whether anything was sent. Here a failed exchange raises
+Unsent or Unanswered, so that the caller of an append knows what it may claim.
 """
 
 import asyncio
@@ -25,36 +25,36 @@ Command: TypeAlias = Sequence[bytes | str | int]
 _pack: Final[Callable[[Command], bytes]] = hiredis.pack_command  # type: ignore[assignment]  # takes any number of them
 
 _SIGN_SECONDS: Final = 5.0
-"""How long a server may be silent that is listened to before it is asked, and again before it is given up."""
+"""How long a subscription may be silent before a PING is sent, and after that before it is closed."""
 
 
 _SLACK: Final = 0.1
-"""By what part of its time an answer may be given up too early."""
+"""The part of the time limit by which a slow answer may be given up too early."""
 
 
 class Unsent(Exception):
-    """No connection came about, so that nothing was sent."""
+    """No connection could be made, so nothing was sent."""
 
 
 class Unanswered(Exception):
-    """Commands were sent, and not all of them were answered by a server that is to be believed."""
+    """Commands were sent, but not all of them were answered by a server that can be trusted."""
 
     def __init__(self, reason: str, answers: list[Any], cause: str = NO_ANSWER) -> None:
-        """Hold the answers that did come and count, which belong to the first of the commands."""
+        """`answers` are the trustworthy answers, in order, to the first of the commands."""
         super().__init__(reason)
         self.answers = answers
         self.cause = cause
 
 
 def cause_of(failure: Exception) -> str:
-    """The cause of a failed conversation, in the words that clients receive."""
+    """The cause of a failed exchange, in the words that clients receive."""
     return failure.cause if isinstance(failure, Unanswered) else NO_ANSWER
 
 
 async def _read(connection: Any, answers: list[Any], number: int) -> None:
-    """Read until there are so many answers; TimeoutError, with the connection closed, if one keeps us waiting.
+    """Append to `answers` until there are `number`; raises TimeoutError, and closes the connection, if one is late.
 
-    redis-py's own limit is a timer for each answer, also for those that have come already.
+    redis-py's own limit would start a timer for each answer, even for those that have already arrived.
     """
     seconds, loop = connection.socket_timeout, asyncio.get_running_loop()
     async with asyncio.timeout(seconds) as limit:
@@ -70,7 +70,7 @@ async def _read(connection: Any, answers: list[Any], number: int) -> None:
 
 
 async def _ask_for_signs(connection: Any, signs: asyncio.Event) -> None:
-    """Ask now and then, and hang up on a server of which nothing has been heard since."""
+    """Send a PING on a silent subscription, and close the connection if nothing arrives after it."""
     with suppress(RedisError, OSError), cancellation_heeded() as heed:
         while True:
             await asyncio.sleep(_SIGN_SECONDS)
@@ -85,7 +85,7 @@ async def _ask_for_signs(connection: Any, signs: asyncio.Event) -> None:
 
 
 class Wire:
-    """Connections to one server."""
+    """Exchanges commands and answers with one server over a pool of connections."""
 
     def __init__(
         self,
@@ -94,9 +94,9 @@ class Wire:
         credibility: Credibility,
         confirmation: Confirmation | None = None,
     ) -> None:
-        """Talk over the pool's connections, so many at once; whoever comes later waits.
+        """At most `most_conversations` exchanges run at once; further ones wait.
 
-        With a `confirmation` nothing is answered before replicas have what was written.
+        With a `confirmation`, answers to writes are returned only after the replicas have the writes.
         """
         self._pool = pool
         self._turn = asyncio.Semaphore(most_conversations)
@@ -106,9 +106,9 @@ class Wire:
         self._abandoned = False
 
     async def converse(self, commands: Sequence[Command], fence: Fence | None = None) -> list[Any]:
-        """The answers to commands that are sent together, in order; a refusal is an answer, as an exception.
+        """Send commands together and return their answers in order; an error reply is returned as an exception.
 
-        Behind a fence nothing that was read is answered before replicas have it.
+        With a `fence`, answers to reads are returned only after the replicas have what was read.
         """
         with cancellation_heeded() as heed:
             async with self._turn:
@@ -123,7 +123,7 @@ class Wire:
                     try:
                         answers = await self._answers(connection, commands, fence, heed)
                     except asyncio.CancelledError:
-                        # Answers that are still to come would be taken for those of the next conversation.
+                        # Late answers would be taken for those of the next exchange.
                         await connection.disconnect(nowait=True)
                         raise
                     except Unanswered as failure:
@@ -141,7 +141,7 @@ class Wire:
         return await self._credibility.holds() and not self._abandoned
 
     async def _connection(self) -> Any:
-        """A connection to a server that has not been replaced by the time that it has greeted."""
+        """A connection to a server that was still the master when the connection was ready; raises Unsent otherwise."""
         with self._credibility.question():
             connection = await self._pool.get_connection()
             try:
@@ -182,7 +182,7 @@ class Wire:
             moved = isinstance(written, AskError)
             lack = Lack(f"the fence is being moved: {written}") if moved else await confirmation.lack(converse)
         except Unanswered as failure:
-            # Of what was answered nothing is confirmed.
+            # None of the answers is confirmed.
             failure.answers = []
             raise
         if lack is not None:
@@ -192,7 +192,7 @@ class Wire:
     async def _converse(self, connection: Any, commands: Sequence[Command], heed: Callable[[], None]) -> list[Any]:
         answers: list[Any] = []
         try:
-            # What redis-py makes of commands is the same, and takes it ten times as long.
+            # redis-py's own packing gives the same bytes and takes ten times as long.
             packed = b"".join([_pack(tuple(command)) for command in commands])
             await connection.send_packed_command(packed, check_health=False)
             heed()
@@ -204,7 +204,7 @@ class Wire:
         return answers
 
     async def subscribe(self, channel: bytes, began: Callable[[], None], heard: Callable[[bytes], None]) -> None:
-        """Hear what is published, from `began` on, until the connection ends, which Unanswered tells."""
+        """Call `heard` for each message after `began`; raises Unanswered when the connection ends."""
         with cancellation_heeded() as heed:
             try:
                 connection = await self._connection()
@@ -235,21 +235,21 @@ class Wire:
                 if asking is not None:
                     asking.cancel()
                 self._talking.discard(connection)
-                # What is still published would be taken for an answer.
+                # Late messages would be taken for answers.
                 await self._discard(connection)
 
     async def hang_up(self) -> None:
-        """Let go of the connections that nobody talks over, so that the next conversation begins with a greeting."""
+        """Close idle connections, so that the next exchange checks the server's settings again."""
         async with self._turn:
             await self._pool.disconnect(inuse_connections=False)
 
     async def abandon(self) -> None:
-        """Hang up in the middle of whatever is said, and say nothing more."""
+        """Close all connections, also those in use, and trust no later answer."""
         self._abandoned = True
         for connection in tuple(self._talking):
             await connection.disconnect(nowait=True)
         await self._pool.disconnect(inuse_connections=False)
 
     async def close(self) -> None:
-        """Hang up."""
+        """Close all connections."""
         await self._pool.aclose()

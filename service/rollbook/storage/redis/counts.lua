@@ -1,7 +1,7 @@
--- How many members several lists have.
+-- Return the number of members of several lists.
 --
 -- KEYS  the lists
--- Reply  a number for each; no number for one that is no list
+-- Reply a number for each; 'none' for a key of another type
 
 local found = {}
 for i, key in ipairs(KEYS) do

@@ -1,8 +1,8 @@
-"""Whether what a server says counts, where another one may have taken its place without its knowing.
+"""Decides whether to trust an answer from a master that may have been replaced.
 
-A master that stood still, was replaced and goes on answers what it is asked as if nothing had happened, and all that it
-acknowledges is lost when it is demoted. Only the Sentinels know. To ask them at every answer would cost more than most
-answers, and need not be: nobody is replaced who has just answered everything at once.
+A master that was suspended, replaced and then resumed answers as if nothing had happened, and everything it
+acknowledges is lost when it is demoted. Only the Sentinels can tell. Asking them at every answer would cost more than
+most answers, and is unnecessary: a master that answers everything promptly cannot have been replaced.
 """
 
 import time
@@ -14,27 +14,27 @@ from typing import Final, TypeAlias
 Still: TypeAlias = Callable[[], Awaitable[bool]]
 
 LATE_SECONDS: Final = 0.25
-"""After so long a server may have been replaced before it answered; less than a failover takes to begin."""
+"""A server may have been replaced before an answer that takes longer; less than a failover takes to begin."""
 
 REPLACED: Final = "another server has taken the place of this one"
 
 
 class Credibility:
-    """Of one server: what it says late counts only if it is still the one to say it, as is found out afterwards.
+    """Judges the answers of one server: after a late one the Sentinels are asked whether it is still the master.
 
-    As long as one question is overdue that holds for the answers to all others, however soon they come.
+    While one question is overdue, that holds for the answers to all others too, however prompt they are.
     """
 
     def __init__(self, still: Still | None = None) -> None:
-        """Ask `still`, which looks now; nothing, if no other server ever takes this one's place."""
+        """`still` asks whether the server is the master; None for a server that is never replaced."""
         self._still = still
         self._numbers = count()
         self._asked_at: dict[int, float] = {}
-        """When the questions were asked that have no answer yet, the oldest first."""
+        """When each unanswered question was asked, the oldest first."""
 
     @contextmanager
     def question(self) -> Iterator[None]:
-        """Something is asked of it, and its answer judged within."""
+        """Context of one question and its answer, which is judged inside."""
         number = next(self._numbers)
         self._asked_at[number] = time.monotonic()
         try:
@@ -43,7 +43,7 @@ class Credibility:
             del self._asked_at[number]
 
     async def holds(self) -> bool:
-        """Whether what has just been answered counts."""
+        """Whether the answer just received can be trusted."""
         if self._still is None:
             return True
         oldest = next(iter(self._asked_at.values()))
@@ -51,4 +51,4 @@ class Credibility:
 
 
 UNCONTESTED: Final = Credibility()
-"""Of a server whose place no other one takes."""
+"""For a server that is never replaced."""

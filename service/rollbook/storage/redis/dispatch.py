@@ -1,6 +1,7 @@
-"""What is said to the servers of a store: each command goes to the one that has its key, and on to where that sends it.
+"""Sends each command to the server that has its key, and follows redirections.
 
-A redirection has written nothing, so an append follows it. Everything else that is asked here may be sent twice.
+A redirected command has written nothing, so an append follows redirections too. All other commands here may be sent
+twice.
 """
 
 import asyncio
@@ -32,7 +33,7 @@ _CAUSES: Final = {
     "READONLY": "the store takes no writes",
     "NOPERM": "the store does not let the service do this",
 }
-"""What clients are told of a refusal, by its code."""
+"""Causes that clients receive, by the server's error code."""
 
 _PASSING: Final = {
     "the store does not answer",
@@ -40,28 +41,28 @@ _PASSING: Final = {
     _CAUSES["CLUSTERDOWN"],
     _CAUSES["READONLY"],
 }
-"""Causes that end by themselves: the store starts, loads its data, or its replicas are not back yet."""
+"""Causes that pass without intervention: the store is starting, loading its data, or waiting for its replicas."""
 
 _WRONG_KIND: Final = "WRONGTYPE"
-"""A key does not hold what it should; the store itself is well."""
+"""Error code for a key that contains another type than expected; the store itself works."""
 
 _TELL_NOTHING: Final = {"EXISTS", "TIME", "TTL", "TYPE"}
-"""Commands whose answers nobody is told, and nothing is built on."""
+"""Commands whose answers need no fence: they are neither shown to clients nor the basis of decisions."""
 
 _MOVING: Final = (AskError, TryAgainError)
 
 _MOST_REDIRECTIONS: Final = 5
 _READ_ATTEMPTS: Final = 4
 _PAUSE_SECONDS: Final = 0.05
-"""Before asking a second time, doubled every time."""
+"""Pause before the second attempt; it doubles with every further one."""
 
 
 class KeyMisused(StoreUnavailable):
-    """A key holds something else than it should."""
+    """A key contains another type than expected."""
 
 
 def may_pass(failure: StoreUnavailable) -> bool:
-    """Whether the store may be ready soon, although no password, certificate or setting is changed."""
+    """Whether the failure may pass without a change of a password, certificate or setting."""
     why: BaseException | None = failure
     while why is not None:
         if isinstance(why, AuthenticationError | ssl.SSLError):
@@ -71,10 +72,10 @@ def may_pass(failure: StoreUnavailable) -> bool:
 
 
 class Dispatch:
-    """Speaks to all servers of a store."""
+    """Sends commands to the servers of a store."""
 
     def __init__(self, servers: Servers) -> None:
-        """Speak to these."""
+        """`servers` finds the server of each key."""
         self._servers = servers
         self._appending = 0
         self._quiet = asyncio.Event()
@@ -83,11 +84,11 @@ class Dispatch:
 
     @property
     def servers(self) -> Servers:
-        """The servers, for whoever looks after their files."""
+        """The servers, for maintenance of their files."""
         return self._servers
 
     async def append(self, keys: Sequence[bytes], arguments: Sequence[bytes]) -> list[int]:
-        """The answer of the script that appends."""
+        """Run the append script and return its answer."""
         self.check_open()
         self._appending += 1
         self._quiet.clear()
@@ -99,16 +100,17 @@ class Dispatch:
                 self._quiet.set()
 
     async def ask(self, key: bytes, *command: bytes | str | int, appends: bool = False) -> Any:
-        """The answer to a command that may be sent twice, from the server that has the key."""
+        """Send a command that may be sent twice to the server that has the key, and return the answer."""
         (answer,) = await self.ask_all([(key, command)], appends=appends)
         if isinstance(answer, KeyMisused):
             raise answer
         return answer
 
     async def ask_all(self, commands: Sequence[tuple[bytes, Command]], *, appends: bool = False) -> list[Any]:
-        """The answers to commands that may be sent twice, each from the server that has its key.
+        """Send commands that may be sent twice, each to the server that has its key, and return the answers.
 
-        KeyMisused may be one of them, and none where a key does not exist that has to.
+        An answer is KeyMisused for a key of the wrong type, and None for a command that fails because its key does not
+        exist.
         """
         answers: dict[int, Any] = {}
         failure: Exception = AssertionError("nothing has been asked yet")
@@ -145,7 +147,7 @@ class Dispatch:
         return [answers[number] for number in range(len(commands))]
 
     async def prove(self, partitions: int) -> None:
-        """Write on every master, or raise StoreUnavailable with what is amiss."""
+        """Write on every master; raises StoreUnavailable with the reason if that fails."""
         by_server = await self._by_server((number, lobby_key(number)) for number in range(partitions))
         try:
             answers = await asyncio.gather(*[server.beat(alive_key(numbers[0])) for server, numbers in by_server])
@@ -153,7 +155,7 @@ class Dispatch:
             self._servers.doubt()
             raise StoreUnavailable(f"The store does not answer: {silence}", cause_of(silence)) from silence
         for answer in answers:
-            # What is being moved is refused where it was, and that server is well.
+            # A slot that is being moved is refused by its old server, which works.
             if isinstance(answer, ResponseError) and (
                 isinstance(answer, MovedError) or not isinstance(answer, _MOVING)
             ):
@@ -161,21 +163,21 @@ class Dispatch:
                 raise _refused(answer) from answer
 
     def check_open(self) -> None:
-        """Raise StoreUnavailable if nothing is taken any more."""
+        """Raise StoreUnavailable if the log has been closed."""
         if self._finishing:
             raise StoreUnavailable("this log has been closed")
 
     async def finish(self) -> None:
-        """Take nothing more, and wait until no append is under way."""
+        """Refuse new commands and wait until the appends under way have finished."""
         self._finishing = True
         await self._quiet.wait()
 
     async def close(self) -> None:
-        """Hang up everywhere."""
+        """Close all connections."""
         await self._servers.close()
 
     async def _run(self, keys: Sequence[bytes], arguments: Sequence[bytes]) -> list[int]:
-        """The script's answer, from whichever server has the keys; a redirection has written nothing."""
+        """Run the append script on the server that has the keys, following redirections, which have written nothing."""
         server = await self._servers.of(keys[0])
         asking = False
         refusal: ResponseError | None = None
@@ -199,9 +201,10 @@ class Dispatch:
         raise StoreUnavailable(f"Too many cluster redirections: {refusal}") from refusal
 
     async def _fence(self, server: Server, commands: Sequence[tuple[bytes, Command]], attempt: int) -> Fence | None:
-        """What stands behind a read, where more than one disk has to have what is told.
+        """The fence for a read on a replicated store; None if the store is not replicated or the read needs no fence.
 
-        It is written where the server has what is read; a second time elsewhere on it, as that may be moving.
+        The fence is a write to the slot of the key that is read; on a second attempt to another slot of the same
+        server, because the first one may be moving.
         """
         if server.confirmation is None or all(command[0] in _TELL_NOTHING for _, command in commands):
             return None
@@ -221,7 +224,7 @@ class Dispatch:
         return list(found.values())
 
     async def _follow(self, answer: Any, command: Command, *, appends: bool) -> Any:
-        """An answer as it is, or where it sends on, the answer from there."""
+        """The answer itself or, if it is a redirection, the answer from the server it names."""
         if isinstance(answer, AskError):
             server = await self._servers.redirected(answer)
             asking: list[Command] = [] if isinstance(answer, MovedError) else [("ASKING",)]

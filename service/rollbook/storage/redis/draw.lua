@@ -1,9 +1,9 @@
--- Take one out of a bucket that fills steadily, or say how long to wait. What is kept is when it will be full again:
--- an empty bucket at the latest after the time in which it fills, also if the clock went back since it was written.
+-- Take one token from a bucket that fills steadily, or return how long to wait. The stored value is the time at which
+-- the bucket will be full; it is at most the time to fill an empty bucket from now, even if the clock has gone back.
 --
 -- KEYS  the bucket
--- ARGV  how many it holds, and in how many ms it fills
--- Reply  0, or ms until there is one
+-- ARGV  how many tokens it holds, and in how many ms it fills
+-- Reply 0, or ms until there is a token
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)

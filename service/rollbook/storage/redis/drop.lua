@@ -1,8 +1,8 @@
--- Take a match out of the lobby of whose log nothing can be read; what is left of it gives way to an empty stream, whose
--- last id keeps the match from being begun again.
+-- Remove a match with an unreadable log from the lobby. An empty stream replaces the log; its last id prevents that the
+-- match is begun again.
 --
 -- KEYS  the match's stream, its partition's lobby, and its rows in the index
--- ARGV  match id, where the index is
+-- ARGV  match id, prefix of the index
 
 local last = 1
 if redis.call('TYPE', KEYS[1])['ok'] == 'stream' then

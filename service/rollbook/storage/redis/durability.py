@@ -1,8 +1,9 @@
-"""What has to be true of servers before an answer of theirs means that what was written stays.
+"""Durability levels: what must be true of the servers before a write is acknowledged.
 
-`fsync` is one disk. `replicated` is that disk and those of N replicas, so that whichever of them takes the master's
-place has everything that was acknowledged or told; `replicated-memory` is the master's disk and the memory of N
-replicas, for servers that cannot say more: what died with all of their power is on the master's disk alone.
+`fsync` is one disk. `replicated` is that disk and those of N replicas, so that any of them that becomes master has
+everything that was acknowledged or returned. `replicated-memory` is the master's disk and the memory of N replicas, for
+servers that cannot confirm replicas' disks: after a power failure of all servers only the master's disk has the latest
+writes.
 """
 
 from collections.abc import Mapping
@@ -19,7 +20,7 @@ NEEDED_FOR_FSYNC: Final = {
     "no-appendfsync-on-rewrite": "no",
     "maxmemory-policy": "noeviction",
 }
-"""What a server has to be set to, so that an answer means that the entries survive it."""
+"""Settings that a server needs so that acknowledged entries survive a crash."""
 
 NOT_KEPT: Final = "the store would not keep what it acknowledges"
 
@@ -29,31 +30,31 @@ _ELSE: Final = "Or ask for durability 'relaxed' by name, which may lose what was
 
 
 class NotDurable(RedisError):
-    """The server does not keep what it acknowledges; redis-py closes a connection on its own errors only."""
+    """The server would lose acknowledged data. A RedisError, because redis-py closes connections only on these."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """How durable an answer has to be."""
+    """The required durability."""
 
     durability: Durability = "fsync"
     replicas: int = 1
-    """How many replicas have to have it, if it is replicated."""
+    """The number of replicas that must have a write, if the durability is replicated."""
 
     @property
     def is_replicated(self) -> bool:
-        """Whether replicas have to have it."""
+        """Whether replicas must have a write."""
         return self.durability.startswith("replicated")
 
     @property
     def needed(self) -> Mapping[str, str]:
-        """What a server has to be set to."""
+        """Settings that a server needs, by name."""
         if self.durability == "relaxed":
             return {}
         return NEEDED_FOR_FSYNC | ({_LEAST_REPLICAS: str(self.replicas)} if self.is_replicated else {})
 
     async def prove(self, connection: Any) -> None:
-        """Greet a server on a new connection, and refuse it unless it is set to keep what it acknowledges."""
+        """Initialise a new connection; raises NotDurable unless the server's settings keep what it acknowledges."""
         await connection.on_connect()
         commands = [("CONFIG", "GET", setting) for setting in self.needed]
         await connection.send_packed_command(connection.pack_commands(commands), check_health=False)
@@ -69,7 +70,7 @@ class Keeping:
 
 
 def check_durable(setting: str, needed: str, answer: Any) -> None:
-    """Refuse a server that is set otherwise."""
+    """Raise NotDurable if a server's setting differs from the needed value."""
     found = answer[1].decode(errors="replace") if len(answer) > 1 else "unknown to the server"
     if setting == _LEAST_REPLICAS and found.isdecimal() and int(found) >= int(needed):
         return

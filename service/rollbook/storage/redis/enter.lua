@@ -1,8 +1,8 @@
--- A process says what it is, and hears of all others that have said so lately.
+-- Record a process and its description, and return the descriptions of all others recorded recently.
 --
 -- KEYS  the processes of the store
--- ARGV  its name, what it says, how many ms after its last word a process is gone
--- Reply what the others said
+-- ARGV  its name, its description, after how many ms without a record a process is gone
+-- Reply the descriptions of the others
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)

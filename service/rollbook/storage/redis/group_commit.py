@@ -1,7 +1,7 @@
-"""Group commit: the appends of a process that come at the same time travel together.
+"""Group commit: concurrent appends of a process are sent together.
 
 While one batch is under way the next one gathers, so that a server that syncs to disk before it answers syncs once for
-all of them. One that comes alone goes at once.
+the whole batch. A single append is sent at once.
 """
 
 import asyncio
@@ -17,10 +17,10 @@ from rollbook.storage.redis.connection import Command, Unanswered, Unsent, Wire,
 
 MOST_CALLS: Final = 512
 MOST_BYTES: Final = 8 << 20
-"""What a batch may weigh; a single call may weigh more and then travels alone."""
+"""Limit for the bytes of a batch; a larger call is sent alone."""
 
 _ROUNDS: Final = 3
-"""A script cache may be emptied between two rounds, but hardly each time."""
+"""Attempts per batch: the script cache may be emptied between two, but hardly each time."""
 
 
 @dataclass(slots=True, eq=False)
@@ -44,10 +44,10 @@ class _Append:
 
 
 class GroupCommit:
-    """Runs one script on one server, for many at once."""
+    """Runs one script on one server, batching concurrent calls."""
 
     def __init__(self, wire: Wire, script: bytes) -> None:
-        """Send over this wire, one batch at a time."""
+        """`wire` carries one batch at a time."""
         self.wire = wire
         self._script = script
         self._digest = hashlib.sha1(script, usedforsecurity=False).hexdigest()
@@ -55,7 +55,7 @@ class GroupCommit:
         self._sending: asyncio.Task[None] | None = None
 
     async def run(self, keys: Sequence[bytes], arguments: Sequence[bytes], *, asking: bool = False) -> Any:
-        """The script's answer; a refusal of the server, AppendUnconfirmed or StoreUnavailable is raised."""
+        """Return the script's answer; raises the server's error reply, AppendUnconfirmed or StoreUnavailable."""
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._gathering.append(_Append(keys, arguments, asking, answer))
         if self._sending is None:
@@ -63,14 +63,14 @@ class GroupCommit:
         return await answer
 
     async def prove(self) -> None:
-        """Connect, and see whether the server is as it has to be."""
+        """Connect, which checks the server; raises StoreUnavailable."""
         try:
             await self.wire.converse([("PING",)])
         except (Unsent, Unanswered) as failure:
             raise StoreUnavailable(f"The store does not answer: {failure}", cause_of(failure)) from failure
 
     async def close(self) -> None:
-        """Send what has gathered, then hang up."""
+        """Send the calls that have gathered, then close all connections."""
         while self._sending is not None:
             await self._sending
         await self.wire.close()
@@ -122,7 +122,7 @@ class GroupCommit:
             call.settle(StoreUnavailable("The store forgets its scripts faster than they can be sent"))
 
     def _commands(self, batch: Sequence[_Append], *, with_script: bool) -> list[Command]:
-        """One command for each call, and ASKING before those that a cluster sends elsewhere; the first may teach."""
+        """One command for each call, after ASKING if it is redirected; `with_script`: the first loads the script."""
         commands: list[Command] = []
         for position, call in enumerate(batch):
             if call.asking:
@@ -133,7 +133,7 @@ class GroupCommit:
 
     @staticmethod
     def _settle(batch: Sequence[_Append], answers: Sequence[Any], otherwise: Exception) -> list[_Append]:
-        """Tell every call its answer; what is left is what the server has not got the script for."""
+        """Give every call its answer; returns the calls for which the server lacks the script."""
         left: list[_Append] = []
         position = 0
         for call in batch:

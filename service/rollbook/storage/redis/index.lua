@@ -1,9 +1,9 @@
--- What lists and agendas say of a match: derived from its entry in the lobby, and changed by the script that changes that.
--- It stands before the scripts that do so.
+-- Functions that maintain the lists and agendas of the index. Both are derived from the lobby entries, and changed by
+-- the scripts that change those; this file is put in front of such scripts.
 --
--- A match has a row, lines of text: the digest of the entry that it was made of, its place in lists, the agenda that it
--- stands in (- for none), how many ms ahead it may stand there, and the lists. Nothing in here stops a script: what that
--- has written stays written, and an index that is wrong is mended.
+-- Each match has a row, lines of text: the digest of the lobby entry it was made from, its member in lists, its agenda
+-- (- for none), how many ms ahead its due time may be, and the names of its lists. All commands are pcalls: an error
+-- must not stop a script, whose earlier writes are not undone, and errors in the index are repaired later.
 
 local function lines(text)
     local found = {}

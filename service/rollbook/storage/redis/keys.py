@@ -1,7 +1,7 @@
-"""How matches are named in Redis: every key carries the hash tag of its partition.
+"""Key names in Redis: every key has the hash tag of its partition.
 
-A partition is what can move between the servers of a cluster, and what one script may write to: a match and the lobby
-that lists it lie in the same one.
+A partition is the unit that can move between the servers of a cluster and that one script can write to: a match and the
+lobby that lists it are in the same partition.
 """
 
 import hashlib
@@ -11,47 +11,47 @@ from typing import Final
 PARTITIONS: Final = 256
 
 PARTITIONS_KEY: Final = b"rollbook:partitions"
-"""Where a store keeps the number it was begun with; another number would look for matches in the wrong places."""
+"""The number of partitions that the store began with; with another number its matches would not be found."""
 
 FORMAT_KEY: Final = b"rollbook:format"
-"""Where a store keeps the format of its matches, as a data directory does in a file."""
+"""The format of the store's matches; a data directory has it in a file."""
 
 BEAT_KEY: Final = b"rollbook:beat"
-"""When a service last said that it is alive, in Unix milliseconds."""
+"""When a service last recorded that it is alive, in Unix milliseconds."""
 
 PROCESSES_KEY: Final = b"rollbook:processes"
 KEYS_KEY: Final = b"rollbook:keys"
-"""The fingerprints of the keys that all services of this store have."""
+"""The fingerprints of the keys that all services of this store share."""
 
 ARCHIVE_KEY: Final = b"rollbook:archive"
 """The mark of the archive that this store's finished matches go to."""
 
 LACKING_KEY: Final = b"rollbook:archive:lacking"
-"""Is there for as long as some service runs that does not have that archive."""
+"""Exists while some service runs that does not have that archive."""
 
 INDEX: Final = b":index:"
-"""In the key of everything that an index of a lobby has."""
+"""Part of every key of a lobby's index."""
 
 ROLL_KEY: Final = b"rollbook:roll"
-"""Which call the services of this store answer, and which of them have."""
+"""The newest roll call, and the calls that processes have completed."""
 
 BANS_KEY: Final = b"rollbook:bans"
-"""Who is kept out, and until when."""
+"""The ban list."""
 
 MOST_REMEMBERED: Final = 20_000
-"""Matches and holders whose partition is not found out anew for every command."""
+"""Cache size: matches and holders whose partition is remembered."""
 
 ANNOUNCEMENTS: Final = b"rollbook:appended"
-"""The channel on which the script that appends says so; no key has this name."""
+"""The channel on which the append script publishes; no key has this name."""
 
 
 def alive_key(partition: int) -> bytes:
-    """Where processes write to see whether the server of a partition takes it."""
+    """The key that processes write to test whether a partition's server accepts writes."""
     return b"{p%d}:alive" % partition
 
 
 def fence_key(key: bytes) -> bytes:
-    """Where something is written behind a read of this key, on the server that has it.
+    """The key of the write that follows a read of `key`, on the same server.
 
     >>> fence_key(b"{p51}:m:a-match"), fence_key(b"rollbook:beat")
     (b'{p51}:fence', b'{rollbook:beat}:fence')
@@ -60,7 +60,7 @@ def fence_key(key: bytes) -> bytes:
 
 
 SWEEPER_KEY: Final = b"rollbook:sweeper"
-"""Which process sweeps, as long as its lease lasts."""
+"""The process that has the sweeper's lease."""
 
 
 @lru_cache(MOST_REMEMBERED)
@@ -83,7 +83,7 @@ def stream_key(match_id: str, partitions: int = PARTITIONS) -> bytes:
 
 
 def book_key(holder: str, book: str, partitions: int = PARTITIONS) -> bytes:
-    """The key of a book of a holder, all of whose books lie in the same partition.
+    """The key of a book of a holder; all books of a holder are in one partition.
 
     >>> book_key("somebody", "seats")
     b'{p71}:book:somebody:seats'
@@ -97,7 +97,7 @@ def bucket_key(bucket: str, partitions: int = PARTITIONS) -> bytes:
 
 
 def kept_key(name: str, partitions: int = PARTITIONS) -> bytes:
-    """The key of what is kept for a while."""
+    """The key of a short-lived value."""
     return b"{p%d}:kept:%b" % (partition_of(name, partitions), name.encode())
 
 
@@ -107,7 +107,7 @@ def lobby_key(partition: int) -> bytes:
 
 
 def index_key(base: bytes | int | None, *names: str) -> bytes:
-    """Where the index of all partitions begins, or that of one; and from such a beginning, what is in there.
+    """The prefix of the index of all partitions, or of one; from such a prefix, the key of a part of the index.
 
     >>> index_key(index_key(None), "list", "public"), index_key(index_key(7), "made")
     (b'rollbook:index:list:public', b'{p7}:index:made')
@@ -120,7 +120,7 @@ def index_key(base: bytes | int | None, *names: str) -> bytes:
 
 
 def rows_key(base: bytes, partition: int) -> bytes:
-    """The key of what an index says of the matches of a partition.
+    """The key of the index rows of a partition's matches.
 
     >>> rows_key(index_key(None), 7)
     b'rollbook:index:rows:7'

@@ -1,8 +1,8 @@
-"""The lobby of a store, and its index: sorted sets by which matches are found without reading all of it.
+"""The lobby of a store, and its index: sorted sets that find matches without reading the whole lobby.
 
-On one server the index is one for all partitions. In a cluster each partition has its own, in its slot, so that one
-script changes match, lobby and index everywhere. The index is derived: what it says wrong is mended, and it is made
-anew where its mark is missing.
+On one server a single index covers all partitions. In a cluster each partition has its own index, in its slot, so that
+one script can change match, lobby and index. The index is derived: errors in it are repaired, and it is rebuilt if its
+mark is missing.
 """
 
 from collections import Counter
@@ -22,17 +22,17 @@ from rollbook.storage.redis.dispatch import Dispatch, KeyMisused
 from rollbook.storage.redis.keys import INDEX, index_key, lobby_key, partition_of, rows_key, stream_key
 
 INDEX_FORMAT: Final = b"1"
-"""The mark of an index that is whole; another number has it made anew."""
+"""The mark of a complete index; an index with another mark is rebuilt."""
 
 _MOST_SAID: Final = 1_000
-"""Broken things of the lobby that are remembered, so that each is said once."""
+"""Cache size: broken parts of the lobby that were logged, so that each is logged once."""
 _LONGEST_SHOWN: Final = 100
 
 _PLACE_DIGITS: Final = 16
 _ID_BEGINS: Final = {b"list": _PLACE_DIGITS, b"due": 0}
-"""Where the match id begins in a member of a list or an agenda."""
+"""Offset of the match id in a member of a list or an agenda."""
 _FEW: Final = 3
-"""Matches that each list of a partition is asked for at first."""
+"""How many matches are requested at first from each list of a partition."""
 _NONE: Final = "-"
 _SCANNED_AT_ONCE: Final = 500
 
@@ -62,14 +62,14 @@ class LobbyIndex(Books):
     """The lobby and its index in the partitions of a store."""
 
     def __init__(self, dispatch: Dispatch, partitions: int, *, cluster: bool) -> None:
-        """Keep them there; in a cluster, with an index for each partition."""
+        """In a cluster every partition has its own index."""
         super().__init__(dispatch, partitions)
         self._said: LRUCache[tuple[bytes, bytes], bool] = LRUCache(_MOST_SAID)
         self._has_slots = cluster
 
     @property
     def parts(self) -> int:
-        """In how many parts the lobby lies."""
+        """The number of parts of the lobby."""
         return self._partitions
 
     # The lobby
@@ -79,7 +79,7 @@ class LobbyIndex(Books):
         return await self.lobby_parts(range(self._partitions))
 
     async def lobby_parts(self, parts: Sequence[int]) -> dict[str, bytes]:
-        """The same of some parts of it."""
+        """The summaries of all matches in some parts of the lobby."""
         keys = [lobby_key(part) for part in parts]
         answers = await self._dispatch.ask_all([(key, ("HGETALL", key)) for key in keys])
         listed: dict[str, bytes] = {}
@@ -96,13 +96,13 @@ class LobbyIndex(Books):
         return listed
 
     async def summary(self, match_id: str) -> bytes | None:
-        """What the lobby says of one match; nothing if it does not list it."""
+        """The lobby summary of one match; None if the lobby does not list it."""
         key = lobby_key(self._partition(match_id))
         summary: bytes | None = await self._dispatch.ask(key, "HGET", key, match_id)
         return summary
 
     async def summaries(self, match_ids: Sequence[str]) -> dict[str, bytes]:
-        """What the lobby says of these matches; those that it does not list are left out."""
+        """The lobby summaries of these matches; those that the lobby does not list are left out."""
         keys = [lobby_key(self._partition(match_id)) for match_id in match_ids]
         commands = [(key, ("HGET", key, match_id)) for key, match_id in zip(keys, match_ids, strict=True)]
         answers = await self._dispatch.ask_all(commands)
@@ -110,37 +110,37 @@ class LobbyIndex(Books):
         return {match_id: summary for match_id, summary in found if isinstance(summary, bytes)}
 
     async def lengths(self, match_ids: Sequence[str]) -> dict[str, int]:
-        """How many entries each of these logs has now; none of one that is none."""
+        """The number of entries in each of these logs; a key that is not a stream is left out."""
         keys = [stream_key(match_id, self._partitions) for match_id in match_ids]
         answers = await self._dispatch.ask_all([(key, ("XLEN", key)) for key in keys])
         found = zip(match_ids, answers, strict=True)
         return {match_id: length for match_id, length in found if isinstance(length, int)}
 
     async def unlist(self, match_id: str) -> None:
-        """Take a match out of the lobby."""
+        """Remove a match from the lobby."""
         partition = self._partition(match_id)
         keys = [lobby_key(partition), self._rows(partition)]
         await self._run(_UNLIST, keys, self._base(partition), match_id)
 
     async def drop(self, match_id: str) -> None:
-        """Take a match out of the lobby of whose log nothing can be read, and keep it from being begun again."""
+        """Remove a match whose log is unreadable from the lobby, and prevent that it is begun again."""
         partition = self._partition(match_id)
         keys = [stream_key(match_id, self._partitions), lobby_key(partition), self._rows(partition)]
         await self._run(_DROP, keys, match_id, self._base(partition))
 
     async def relist(self, match_id: str, instead_of: bytes, summary: bytes, row: IndexRow) -> bool:
-        """Let the lobby say something else of a match; whether it still said what this is put in the place of."""
+        """Replace lobby summary and index row of a match; returns False if the summary is no longer `instead_of`."""
         partition = self._partition(match_id)
         keys = [lobby_key(partition), self._rows(partition)]
         arguments = self._base(partition), match_id, instead_of, summary, _written(match_id, row), row.due_ms
         return bool(await self._run(_RELIST, keys, *arguments))
 
-    # What is found by the index
+    # Queries of the index
 
     async def page(self, lists: Sequence[str], before: Place | None, limit: int) -> list[Place]:
-        """So many matches of these lists, each once, those opened last first, behind a place in that order.
+        """At most `limit` matches of these lists after a place, each once, the last opened first.
 
-        Of many lists each is asked for a few matches, and for more only if all of these are on the page.
+        Of many lists each is first asked for a few matches, and for more only if all of these are on the page.
         """
         begins: dict[int, dict[bytes, bytes]] = {}
         for shard in self._shards:
@@ -163,7 +163,7 @@ class LobbyIndex(Books):
     async def _next(
         self, begins: Mapping[int, Mapping[bytes, bytes]], many: int
     ) -> list[tuple[int, bytes, Sequence[bytes]]]:
-        """By partition and list so many members from a place on."""
+        """The next `many` members of each list from its place on, with partition and key."""
         commands: list[tuple[bytes, Any]] = [
             (next(iter(keys)), ("EVAL", _PAGE, len(keys), *keys, many, *keys.values())) for keys in begins.values()
         ]
@@ -175,7 +175,7 @@ class LobbyIndex(Books):
         return found
 
     async def counts(self, lists: Sequence[str]) -> list[int]:
-        """How many matches each of these lists has."""
+        """The number of matches in each of these lists."""
         commands: list[tuple[bytes, Any]] = []
         for shard in self._shards:
             keys = [index_key(self._base(shard), "list", name) for name in lists]
@@ -186,7 +186,7 @@ class LobbyIndex(Books):
         return [sum(count for count in counts if isinstance(count, int)) for counts in zip(*answers, strict=True)]
 
     async def due(self, agenda: str, until_ms: int, limit: int, since_ms: int = 0) -> list[tuple[str, int]]:
-        """So many matches of an agenda that may be due in that time, and when, those first that are due longest."""
+        """At most `limit` matches of an agenda that may be due in this span, each with its due time, earliest first."""
         keys = [index_key(self._base(shard), "due", agenda) for shard in self._shards]
         span = since_ms, until_ms, "WITHSCORES", "LIMIT", 0, limit
         answers = await self._ask_index([(key, ("ZRANGEBYSCORE", key, *span)) for key in keys])
@@ -194,17 +194,17 @@ class LobbyIndex(Books):
         return [(name.decode(errors="replace"), due_ms) for due_ms, name in islice(found, limit)]
 
     async def put_off(self, agenda: str, match_id: str, was_ms: int, due_ms: int) -> None:
-        """Something is due at another time, unless that was said anew since it was due then."""
+        """Move the due time of a match, unless it is no longer `was_ms`."""
         key = index_key(self._base(self._partition(match_id)), "due", agenda)
         try:
             await self._run(_PUT_OFF, [key], match_id, was_ms, due_ms)
         except KeyMisused:
             await self.mark_index(whole=False)
 
-    # The index itself
+    # Maintenance of the index
 
     async def differing(self, part: int, now_ms: int) -> list[str]:
-        """The matches of a part of the lobby of which the index says something else, or which only it has."""
+        """The matches of a part of the lobby whose index row is wrong or missing, or which only the index has."""
         keys = [lobby_key(part), self._rows(part)]
         try:
             found = await self._dispatch.ask(keys[0], "EVAL", _COMPARE, len(keys), *keys, self._base(part), now_ms)
@@ -215,7 +215,7 @@ class LobbyIndex(Books):
         return [name for name in names if self._partition(name) == part]
 
     async def reindex(self, rows: Mapping[str, tuple[bytes, IndexRow]], now_ms: int) -> None:
-        """Index these matches by what the lobby said, unless it says something else by now; of none it said nothing."""
+        """Write the index rows of these matches, unless their lobby summary has changed; an empty one removes them."""
         by_part: dict[int, list[bytes | str | int]] = {}
         for match_id, (summary, row) in rows.items():
             arguments = by_part.setdefault(self._partition(match_id), [])
@@ -224,21 +224,21 @@ class LobbyIndex(Books):
             await self._run(_REINDEX, [lobby_key(part), self._rows(part)], self._base(part), now_ms, *arguments)
 
     async def has_index(self) -> bool:
-        """Whether the index is whole, as far as anybody knows."""
+        """Whether the index is marked as complete."""
         keys = [index_key(self._base(shard), "made") for shard in self._shards]
         answers = await self._dispatch.ask_all([(key, ("GET", key)) for key in keys])
         return all(answer == INDEX_FORMAT for answer in answers)
 
     async def mark_index(self, *, whole: bool) -> None:
-        """Say that the index is whole, or that it has to be made anew."""
+        """Mark the index as complete, or as one that has to be rebuilt."""
         keys = [index_key(self._base(shard), "made") for shard in self._shards]
         commands = [(key, ("SET", key, INDEX_FORMAT) if whole else ("DEL", key)) for key in keys]
         await self._dispatch.ask_all(commands, appends=True)
 
     async def strays(self) -> Counter[str]:
-        """By match, its places in lists and agendas that its row does not name; `differing` finds missing places.
+        """Number of places by match in lists and agendas that its row does not name; `differing` finds missing ones.
 
-        Rows and places are compared by one script, so that changes meanwhile are no strays.
+        One script compares rows and places, so that concurrent changes are not reported.
         """
         found: set[tuple[str, bytes]] = set()
         async for keys in self._index_keys():
@@ -247,7 +247,7 @@ class LobbyIndex(Books):
         return Counter(match_id for match_id, _ in found)
 
     async def _strays_in(self, key: bytes) -> set[str]:
-        """The matches that have a place in this list or agenda which their row does not name; none in any other key."""
+        """The matches with a place in this list or agenda that their row does not name; empty for any other key."""
         base, _, rest = key.partition(INDEX)
         kind, _, name = rest.partition(b":")
         found: set[str] = set()
@@ -265,7 +265,7 @@ class LobbyIndex(Books):
         return found
 
     async def _members(self, key: bytes) -> AsyncIterator[Sequence[bytes]]:
-        """The members of a sorted set, some at a time; each at least once."""
+        """The members of a sorted set in slices; a member may come twice."""
         cursor: bytes | None = None
         while cursor != b"0":
             (answer,) = await self._ask_index([(key, ("ZSCAN", key, cursor or b"0", "COUNT", _SCANNED_AT_ONCE))])
@@ -273,7 +273,7 @@ class LobbyIndex(Books):
             yield scanned[::2]
 
     async def erase_index(self) -> None:
-        """Leave nothing of the index."""
+        """Delete the whole index."""
         await self.mark_index(whole=False)
         async for keys in self._index_keys():
             await self._dispatch.ask_all([(key, ("DEL", key)) for key in keys], appends=True)
@@ -289,7 +289,7 @@ class LobbyIndex(Books):
                     break
 
     async def _settle_index(self) -> None:
-        """Find out whether one script may touch all partitions; behind a proxy too that is what decides."""
+        """Find out by a script whether one script may touch all partitions; this also works behind a proxy."""
         if not self._has_slots:
             keys = lobby_key(0), lobby_key(1)
             try:
@@ -300,7 +300,7 @@ class LobbyIndex(Books):
                 self._has_slots = True
 
     async def _ask_index(self, commands: Sequence[tuple[bytes, Any]]) -> list[Any]:
-        """The answers; where something else is in the place of a list the index is made anew."""
+        """The answers, empty for keys of the wrong type; in that case the index is marked for a rebuild."""
         answers = await self._dispatch.ask_all(commands)
         if any(isinstance(answer, KeyMisused) for answer in answers):
             await self.mark_index(whole=False)
@@ -308,7 +308,7 @@ class LobbyIndex(Books):
 
     @property
     def _shards(self) -> range:
-        """One partition of each index."""
+        """One partition for each index."""
         return range(self._partitions if self._has_slots else 1)
 
     def _base(self, partition: int) -> bytes:
@@ -324,21 +324,21 @@ class LobbyIndex(Books):
         return partition_of(match_id, self._partitions)
 
     def _say(self, key: bytes, field: bytes, what: str) -> None:
-        """Say once what is wrong with a key of the lobby, or a field of it."""
+        """Log a broken lobby key, or field of it, once."""
         if (key, field) not in self._said:
             self._said[key, field] = True
             _logger.error(what, key=repr(key), field=repr(field[:_LONGEST_SHOWN]))
 
 
 def index_arguments(base: bytes, match_id: str, row: IndexRow | None) -> Iterable[bytes]:
-    """What the append script needs to let the index follow."""
+    """The arguments with which the append script updates the index."""
     if row is None:
         return base, b"", b""
     return base, _written(match_id, row), b"%d" % row.due_ms
 
 
 def _member(opened_ms: int, match_id: str) -> bytes:
-    """What stands in lists: in their order, since the time comes first, in digits of the same number."""
+    """The member of a match in lists; members sort by time, because it comes first in digits of fixed width."""
     return b"%0*x%b" % (_PLACE_DIGITS, opened_ms, match_id.encode())
 
 

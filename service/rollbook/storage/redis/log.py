@@ -1,10 +1,10 @@
 """A log in Redis (6.2 or later) or Valkey: one stream a match, and one script that appends to it.
 
-A stream's entries have the ids `1-0`, `2-0`, `3-0` …, so that an id is a sequence and two writers cannot both have it.
+A stream's entries have the ids `1-0`, `2-0`, `3-0` …: the id is the sequence, so that two writers cannot both get it.
 Fields are `e`, the event, and `p`, its private part, if it has one.
 
-What an append may claim: `Appended` is durable, `Conflict` and `TooEarly` wrote nothing, and so did StoreUnavailable.
-Everything else is AppendUnconfirmed. Nothing is sent twice behind the caller's back, except after a refusal.
+After Appended the entries are durable; after Conflict, TooEarly and StoreUnavailable nothing was written; any other
+failure is AppendUnconfirmed. An append is sent again only after a refusal.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -72,14 +72,14 @@ return ARGV[1]
 _ENTER: Final = files("rollbook.storage.redis").joinpath("enter.lua").read_bytes()
 
 _HIGHEST: Final = 2**64 - 1
-"""What no id is above, and no signed head."""
+"""The highest number in a stream id, and a limit for heads."""
 
 
 class RedisLog(LobbyIndex):
-    """Keeps every match in a stream."""
+    """A log that keeps every match in a stream."""
 
     def __init__(self, servers: Servers, *, partitions: int, cluster: bool) -> None:
-        """Use `RedisLog.connect`, which looks at what it connects to."""
+        """Use `RedisLog.connect`, which also checks the store."""
         super().__init__(Dispatch(servers), partitions, cluster=cluster)
         self._tails = Tails(self._dispatch, partitions, by_partition=cluster)
         self._announcements = Announcements(servers)
@@ -94,10 +94,10 @@ class RedisLog(LobbyIndex):
         partitions: int = PARTITIONS,
         append_seconds: float = 5.0,
     ) -> Self:
-        """Connect to the store at a URL (see `address`), or raise StoreUnavailable with what is amiss.
+        """Connect to the store at a URL (see `address`); raises StoreUnavailable with the reason if it is unfit.
 
-        `append_seconds` is how long an append waits for an answer before its outcome is unknown. So many `replicas`
-        have what is acknowledged or read, if that is how durable it shall be.
+        `append_seconds` is how long an append waits for an answer before its outcome is unknown. With a replicated
+        durability, data is acknowledged and returned only when `replicas` replicas have it.
         """
         address = parse(url)
         if durability not in get_args(Durability):
@@ -129,7 +129,7 @@ class RedisLog(LobbyIndex):
         not_before_ms: int | None = None,
         in_place_of: int | None = None,
     ) -> AppendResult:
-        """Append behind the entry numbered `expected` (0: neither log nor lobby have it), all or nothing, durably."""
+        """Append after the entry numbered `expected` (0: the match is new), all or nothing, durably."""
         check_append(match_id, expected, entries)
         keys = [stream_key(match_id, self._partitions)]
         if lobby is not None or not expected:
@@ -153,11 +153,11 @@ class RedisLog(LobbyIndex):
         return Conflict(number) if outcome == _CONFLICT else TooEarly(number)
 
     async def read(self, match_id: str, after: int = 0, limit: int = 1_000) -> list[Entry]:
-        """The entries behind `after`, at most so many, in order; none if there are none."""
+        """At most `limit` entries after `after`, in order; empty if there are none. Raises Hole if one is missing."""
         if limit <= 0:
             return []
         key = stream_key(match_id, self._partitions)
-        # In this order: what comes between the two is no hole.
+        # In this order, so that entries appended between the two commands do not look like a hole.
         commands = [("XINFO", "STREAM", key), ("XRANGE", key, f"{after + 1}-0", "+", "COUNT", limit)]
         facts, answer = await self._dispatch.ask_all([(key, command) for command in commands])
         if isinstance(answer, KeyMisused):
@@ -175,92 +175,92 @@ class RedisLog(LobbyIndex):
         return _head(facts)
 
     async def behind(self, after: Mapping[str, int]) -> dict[str, list[Entry]]:
-        """Entries behind the given sequences, of the matches that have any, at most MOST_BEHIND of each."""
+        """Up to MOST_BEHIND entries after the given sequence of each match that has new ones."""
         return await self._tails.behind(after)
 
     async def listen(self, heard: Callable[[Announcement], None], began: Callable[[], None]) -> None:
-        """Call `heard` with what anybody appends from `began` on, until the connection ends."""
+        """Call `heard` for every append by any process after `began`, until the connection ends."""
         self._dispatch.check_open()
         await self._announcements.listen(heard, began)
 
     async def now_ms(self) -> int:
-        """The clock of the server that has the first partition: in a cluster, one clock for all replicas too."""
+        """The clock of the server that has partition 0: one clock for all services, also in a cluster."""
         seconds, microseconds = await self._dispatch.ask(lobby_key(0), "TIME")
         return int(seconds) * 1_000 + int(microseconds) // 1_000
 
     async def beat(self, now_ms: int) -> None:
-        """Say that a service is alive now."""
+        """Record that a service is alive at this time."""
         await self._dispatch.ask(BEAT_KEY, "SET", BEAT_KEY, now_ms, appends=True)
 
     async def last_beat(self) -> int | None:
-        """When a service last said that it is alive."""
+        """When a service last recorded that it is alive; None if none ever did."""
         beat_ms = await self._dispatch.ask(BEAT_KEY, "GET", BEAT_KEY)
         return None if beat_ms is None else int(beat_ms)
 
     async def prove(self) -> None:
-        """Write on every master, or raise StoreUnavailable with what is amiss."""
+        """Write on every master; raises StoreUnavailable with the reason if that fails."""
         await self._dispatch.prove(self._partitions)
 
     async def lease(self, holder: str, lease_ms: int) -> bool:
-        """Whether this holder sweeps, for so long from now on by the store's clock."""
+        """Request or renew the sweeper's lease by the store's clock; returns whether this holder has it."""
         command = ("EVAL", _LEASE, 1, SWEEPER_KEY, holder, lease_ms)
         return bool(await self._dispatch.ask(SWEEPER_KEY, *command, appends=True))
 
     async def keys(self, said: str, instead_of: str = "") -> str:
-        """What the store says of its services' keys: this, if it has said nothing yet, or what is given up for it."""
+        """Return the recorded fingerprints of the services' keys, after setting `said` if empty or `instead_of`."""
         command = ("EVAL", _KEYS, 1, KEYS_KEY, said, instead_of)
         return str(await self._dispatch.ask(KEYS_KEY, *command, appends=True), "utf-8", "replace")
 
     async def enter(self, process: str, said: str, silent_ms: int) -> list[str]:
-        """Say what a process is, and hear what all others have said in the last so many ms."""
+        """Record a process and its description; returns those that others have recorded in the last `silent_ms`."""
         command = ("EVAL", _ENTER, 1, PROCESSES_KEY, process, said, silent_ms)
         others = await self._dispatch.ask(PROCESSES_KEY, *command, appends=True)
         return [other.decode(errors="replace") for other in others]
 
     async def leave(self, process: str) -> None:
-        """Say that a process is gone."""
+        """Remove the record of a process that ends."""
         await self._dispatch.ask(PROCESSES_KEY, "HDEL", PROCESSES_KEY, process, appends=True)
 
     async def trim(self, match_id: str, keep_seconds: int = KEEP_SECONDS) -> None:
-        """Let go of the entries of an archived match; its head stays that long, so that a stale append is refused."""
+        """Remove the entries of an archived match; its head stays for `keep_seconds`, to refuse stale appends."""
         key = stream_key(match_id, self._partitions)
-        # In this order: a stream without entries that stays for good has lost them.
+        # In this order: a stream without entries and without an expiry has lost them.
         await self._dispatch.ask(key, "EXPIRE", key, keep_seconds)
         await self._dispatch.ask(key, "XTRIM", key, "MAXLEN", 0)
 
     async def archive_mark(self, claim: str = "") -> str:
-        """The mark of the archive that this store's matches go to: the one that is claimed, if there was none."""
+        """The mark of the archive that this store's matches go to; a store without one gets `claim`."""
         if claim:
             await self._dispatch.ask(ARCHIVE_KEY, "SET", ARCHIVE_KEY, claim, "NX", appends=True)
         found = await self._dispatch.ask(ARCHIVE_KEY, "GET", ARCHIVE_KEY, appends=True)
         return "" if found is None else str(found, "utf-8", "replace")
 
     async def lack_archive(self, seconds: int) -> None:
-        """Say for so long that a service runs here which does not have the archive."""
+        """Record for this time that a running service does not have the archive."""
         await self._dispatch.ask(LACKING_KEY, "SET", LACKING_KEY, 1, "EX", seconds)
 
     async def archive_is_lacked(self) -> bool:
-        """Whether some service said so."""
+        """Whether a service has recorded that it lacks the archive."""
         return bool(await self._dispatch.ask(LACKING_KEY, "EXISTS", LACKING_KEY))
 
     async def close(self) -> None:
-        """Let go of connections; appends under way finish first."""
+        """Close all connections after the appends under way have finished."""
         await self._dispatch.finish()
         await self._announcements.close()
         await self._dispatch.close()
 
     @property
     def dispatch(self) -> Dispatch:
-        """What speaks to the servers, for whatever else a store keeps."""
+        """Sends commands to the servers, for other data in the store."""
         return self._dispatch
 
     async def _is_trimmed(self, key: bytes) -> bool:
-        """Whether the entries of a stream are in the archive: then even its head is let go of in time."""
+        """Whether the entries of a stream were archived: only then does its key expire."""
         return int(await self._dispatch.ask(key, "TTL", key)) >= 0
 
     async def _settle_format(self) -> None:
         if await self._dispatch.ask(PARTITIONS_KEY, "GET", PARTITIONS_KEY, appends=True) is None:
-            # Only where nobody has begun; before the partitions, so that whoever finds those finds a format.
+            # Only in a new store; before the partitions, so that a process that finds those also finds a format.
             await self._dispatch.ask(FORMAT_KEY, "SET", FORMAT_KEY, FORMAT, "NX", appends=True)
         found = await self._dispatch.ask(FORMAT_KEY, "GET", FORMAT_KEY, appends=True)
         word = BEFORE_RELEASE if found is None else found.decode(errors="replace")
@@ -280,9 +280,9 @@ class RedisLog(LobbyIndex):
 
 
 def _head(facts: Any) -> int:
-    """The sequence of the last entry that a stream has had; 0 if there is no stream."""
+    """The sequence of the last entry that a stream ever had; 0 if there is no stream."""
     if facts is None or isinstance(facts, KeyMisused):
         return 0
     number, _, rest = dict(zip(facts[::2], facts[1::2], strict=True))[b"last-generated-id"].partition(b"-")
-    # Nobody who appends by the script makes another id than `N-0`: it is one entry too many.
+    # The append script makes only ids `N-0`; another one counts as one entry too many.
     return min(int(number) + int(rest != b"0"), _HIGHEST)

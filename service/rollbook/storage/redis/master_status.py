@@ -1,4 +1,4 @@
-"""What the masters of a store say of themselves, for whoever looks after them."""
+"""The status of a store's masters, for operators."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ON: Final = "1"
 
 @dataclass(frozen=True, slots=True)
 class MasterStatus:
-    """One of them; one that does not answer has no other facts."""
+    """The status of one master; without an answer, all other fields are empty."""
 
     answers: bool = False
     port: int = 0
@@ -30,7 +30,7 @@ class MasterStatus:
 
 
 async def master_statuses(dispatch: Dispatch) -> list[MasterStatus]:
-    """What they say, by port; those that do not answer come first. None if it is not known which there are."""
+    """The status of each master, silent ones first, then by port; empty if the masters cannot be looked up."""
     try:
         async with asyncio.timeout(ANSWER_SECONDS):
             found = await dispatch.servers.every()

@@ -1,6 +1,6 @@
-"""Which server keeps what: one master, the one that Sentinels name, or the masters of a cluster.
+"""Finds the server for each key: a single master, the one that Sentinels name, or the masters of a cluster.
 
-Each is spoken to in three ways that do not get into each other's way: appends, reads, and what it is listened to for.
+Each server has separate connections for appends, reads and announcements, so that none of them delays another.
 """
 
 import asyncio
@@ -28,10 +28,10 @@ from rollbook.storage.redis.group_commit import GroupCommit
 from rollbook.storage.redis.sentinels import Sentinels
 
 _ANSWER_SECONDS: Final = 5.0
-"""How long an answer may take that is not held back."""
+"""Time limit for an answer, except to appends."""
 
 _CONFIRMED: Final = 0.8
-"""The part of the time for an answer that replicas may take to confirm."""
+"""The part of the time for an append's answer that replicas may take to confirm."""
 
 _BEAT_KEPT_SECONDS: Final = 60
 
@@ -46,7 +46,7 @@ _logger = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class ConnectionSettings:
-    """What connections are made with."""
+    """Settings for new connections."""
 
     address: Address
     keeping: Keeping
@@ -55,19 +55,20 @@ class ConnectionSettings:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """One server, as it is spoken to."""
+    """One server, with its connections for appends, reads and announcements."""
 
     appends: GroupCommit
     reads: Wire
     news: Wire
     keeping: Keeping
     confirmation: Confirmation | None = None
-    """What replicas are asked before anything that was read is told."""
+    """Confirms that replicas have what was read before it is returned; None without replication."""
 
     async def beat(self, key: bytes) -> Any:
-        """Write something as appends do, on a server that keeps it; the answer, which may be a refusal.
+        """Check the server's durability settings and write a key; returns the answer, which may be an error reply.
 
-        One that was durable when it was connected to, and is not any more, is hung up on: no append goes there.
+        If a server's settings no longer keep what it acknowledges, closes its idle connections and raises
+        StoreUnavailable, so that no append goes there.
         """
         needed = self.keeping.needed
         questions = [("CONFIG", "GET", setting) for setting in needed]
@@ -83,14 +84,14 @@ class Server:
         return written
 
     async def abandon(self) -> None:
-        """Hang up in the middle of whatever is said: another server has taken the place of this one."""
+        """Close all connections, also those in use: another server has replaced this one."""
         for wire in (self.appends.wire, self.reads, self.news):
             await wire.abandon()
         if self.confirmation is not None:
             await self.confirmation.close()
 
     async def close(self) -> None:
-        """Let what is under way finish, then hang up."""
+        """Close all connections after the appends under way have finished."""
         await self.appends.close()
         await self.reads.close()
         await self.news.close()
@@ -99,7 +100,7 @@ class Server:
 
 
 class Servers(Protocol):
-    """All the servers of a store."""
+    """The servers of a store."""
 
     async def begin(self) -> None:
         """Find out which servers there are."""
@@ -108,23 +109,23 @@ class Servers(Protocol):
         """The server that has the key."""
 
     async def redirected(self, redirection: AskError) -> Server:
-        """The server that a redirection points to; if it is for good, it is remembered."""
+        """The server that a redirection names; a permanent redirection (MOVED) is remembered."""
 
     def doubt(self) -> None:
-        """A server did not answer: look again who has what."""
+        """Look up the servers again before the next command, because one of them did not answer."""
 
     async def every(self) -> list[Server]:
-        """Every master that there is."""
+        """All masters."""
 
     def copy_at(self, host: Host) -> Server:
-        """A server that copies a master; whoever asks for it closes it."""
+        """The replica at this host; the caller closes it."""
 
     async def close(self) -> None:
-        """Hang up everywhere."""
+        """Close all connections."""
 
 
 def servers(settings: ConnectionSettings) -> Servers:
-    """The servers at an address."""
+    """Create the servers for a store's address."""
     match settings.address.kind:
         case Kind.SERVER:
             return _OneMaster(settings)
@@ -135,7 +136,7 @@ def servers(settings: ConnectionSettings) -> Servers:
 
 
 def _common(settings: ConnectionSettings) -> dict[str, Any]:
-    """What all connections have in common: the older protocol, which all servers speak alike, and no second tries."""
+    """Options of all connections: protocol 2, which all servers implement alike, and no retries."""
     return {
         **settings.address.options,
         "protocol": 2,
@@ -159,7 +160,7 @@ def _server(settings: ConnectionSettings, pool: Any, credibility: Credibility, *
 
 
 def _confirmation(settings: ConnectionSettings) -> Confirmation | None:
-    """What replicas are asked before anything that was written or read is acknowledged; None if they are not asked."""
+    """The confirmation by replicas that precedes every acknowledgement; None without replication."""
     keeping = settings.keeping
     if not keeping.is_replicated:
         return None
@@ -175,7 +176,7 @@ def _of_one_host(settings: ConnectionSettings, host: Host, credibility: Credibil
 
 
 class _OneMaster:
-    """A single server."""
+    """A single server, without failover."""
 
     def __init__(self, settings: ConnectionSettings) -> None:
         self._settings = settings
@@ -185,7 +186,7 @@ class _OneMaster:
             self._server = _server(settings, ConnectionPool, UNCONTESTED, connection_class=UnixDomainSocketConnection)
 
     async def begin(self) -> None:
-        """Nothing to find out."""
+        """Does nothing: the server is known."""
 
     async def of(self, _key: bytes) -> Server:
         return self._server
@@ -194,7 +195,7 @@ class _OneMaster:
         raise _of_a_cluster(redirection) from redirection
 
     def doubt(self) -> None:
-        """There is no other server to look for."""
+        """Does nothing: there is no other server."""
 
     async def every(self) -> list[Server]:
         return [self._server]
@@ -207,7 +208,7 @@ class _OneMaster:
 
 
 class _NamedMaster:
-    """The server that Sentinels name. As soon as they name another, nothing more is said to the one before."""
+    """The server that Sentinels name; abandoned as soon as they name another."""
 
     def __init__(self, settings: ConnectionSettings) -> None:
         self._settings = settings
@@ -215,7 +216,7 @@ class _NamedMaster:
         self._servers: dict[Host, Server] = {}
 
     async def begin(self) -> None:
-        """Ask who the master is, and from now on be told."""
+        """Ask for the master, and follow changes from now on."""
         await self._sentinels.look()
         self._sentinels.begin()
 
@@ -259,7 +260,7 @@ def _of_a_cluster(redirection: AskError) -> StoreUnavailable:
 
 
 class _Cluster:
-    """The masters of a cluster. redis-py knows who has which slot; what is said to them is ours."""
+    """The masters of a cluster; redis-py keeps only the map of slots, commands are sent by `Server`."""
 
     def __init__(self, settings: ConnectionSettings) -> None:
         common = _common(settings)
@@ -276,7 +277,7 @@ class _Cluster:
         )
 
     async def begin(self) -> None:
-        """Ask one of the servers for the map."""
+        """Load the map of slots from one of the servers."""
         try:
             with cancellation_heeded():
                 await self._map.initialize()

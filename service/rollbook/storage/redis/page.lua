@@ -1,8 +1,8 @@
--- The next members of several lists, which are descending.
+-- Return the next members of several lists, in descending order.
 --
 -- KEYS  the lists
--- ARGV  how many of each at most, then where each goes on
--- Reply  the members of each; 0 for one that is no list
+-- ARGV  how many of each at most, then where to continue in each
+-- Reply the members of each; 0 for a key of another type
 
 local found = {}
 for i, key in ipairs(KEYS) do

@@ -1,7 +1,7 @@
--- Something is due at another time, unless it has been said anew when since it was looked at.
+-- Change the due time of a match, unless it has changed since the caller read it.
 --
 -- KEYS  the agenda
--- ARGV  match id, when it was due, when it is
+-- ARGV  match id, old due time, new due time
 
 local found = redis.pcall('ZSCORE', KEYS[1], ARGV[1])
 if type(found) == 'table' then

@@ -1,9 +1,9 @@
--- Index matches anew, those apart of which the lobby says something else by now: whoever changed that indexed it.
+-- Rebuild the index rows of matches, except those whose lobby entry has changed: the script that changed it did so.
 --
 -- KEYS  a partition's lobby and rows
--- ARGV  where the index is, now, then of each match its id, the lobby's entry (empty: it is not there), its row, or what
---       is left of it, and when something is due
--- Reply  how many
+-- ARGV  prefix of the index, now, then for each match its id, its lobby entry (empty: not in the lobby), its row (or
+--       the known part of a row that is to be removed), and its due time
+-- Reply how many rows were written or removed
 
 local base, now = ARGV[1], tonumber(ARGV[2])
 local count = 0

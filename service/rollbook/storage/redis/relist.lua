@@ -1,8 +1,8 @@
--- Let the lobby and its index say something else of a match.
+-- Replace the lobby entry and index row of a match.
 --
 -- KEYS  its partition's lobby and rows
--- ARGV  where the index is, match id, what the lobby has to say till now, what from now on, the row, when something is due
--- Reply  whether it still said that
+-- ARGV  prefix of the index, match id, expected lobby entry, new entry, row, due time
+-- Reply whether the entry was the expected one
 
 if redis.call('HGET', KEYS[1], ARGV[2]) ~= ARGV[3] then
     return 0

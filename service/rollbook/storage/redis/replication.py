@@ -1,4 +1,4 @@
-"""Whether the servers of a store can confirm the disks of replicas, and their INFO."""
+"""Checks that a store's servers can confirm the disks of replicas, and reads INFO."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def check_replicated(servers: Servers, keeping: Keeping) -> None:
 
 
 async def info(server: Server, section: str) -> dict[str, str]:
-    """What a server says of itself."""
+    """The fields of a section of INFO; raises StoreUnavailable."""
     answer = await _answer(server, ("INFO", section))
     if isinstance(answer, ResponseError):
         raise StoreUnavailable(f"INFO was refused ({answer})")

@@ -1,4 +1,4 @@
-"""The files of a store's servers, written anew from what they hold now: what was erased is in none of them then."""
+"""Makes the servers of a store rewrite their files, so that erased data is in none of them."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from rollbook.storage.redis.masters import Server
 from rollbook.storage.redis.replication import info
 
 REWRITE_SECONDS: Final = 600.0
-"""How long a server may take to write its files anew."""
+"""Time limit for one rewrite."""
 
 COPY_SECONDS: Final = 30.0
-"""How long a replica may take to have what its master has."""
+"""Time limit for a replica to catch up with its master."""
 
 _POLL_SECONDS: Final = 0.05
 
 
 class NotRewritten(Exception):
-    """The files of a server still have what was erased; the sentence says why."""
+    """The files of a server still contain what was erased; the message gives the reason."""
 
 
 async def rewrite_files(log: RedisLog) -> list[str]:
-    """Let every server of the store write its files anew; a sentence for each that did not."""
+    """Let every server of the store rewrite its files; returns one sentence for each that did not."""
     problems: list[str] = []
     for master in await log.dispatch.servers.every():
         try:
@@ -59,7 +59,7 @@ async def _rewrite(server: Server) -> None:
 
 
 async def _written(server: Server, command: str, busy: tuple[str, ...], outcome: str) -> None:
-    """Carry it out from its beginning: what is under way may have begun before the erasing."""
+    """Run the whole command after any that is under way, which may have begun before the erasing."""
     try:
         async with asyncio.timeout(REWRITE_SECONDS):
             while True:

@@ -1,7 +1,7 @@
-"""A roll call: something that every process over a store has to do, and which of them have done it.
+"""A roll call: a task for every process over a store, and the record of which processes have done it.
 
-A call is a number, higher than the last. Processes answer again and again with the last call they have obeyed, and
-learn of the newest; one that is not heard of for a while is silent, and most likely gone.
+A call is a number, higher than the last. Every process regularly reports the last call that it has completed, and
+receives the newest. A process without a report for a while counts as silent, and has most likely ended.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from rollbook.storage.redis.keys import ROLL_KEY
 from rollbook.storage.redis.log import RedisLog
 
 SILENT_MS: Final = 15_000
-"""Whoever is not heard of for so long is silent."""
+"""A process without a report for this long is silent."""
 
 GONE_MS: Final = 3_600_000
-"""Whoever is silent for so long is not remembered."""
+"""A process without a report for this long is forgotten."""
 
 _UNFINISHED: Final = b"unfinished"
 _PROCESS: Final = b"process:"
@@ -40,36 +40,36 @@ return call
 
 @dataclass(frozen=True, slots=True)
 class Roll:
-    """Who has not answered a call."""
+    """The processes that have not completed a call."""
 
     missing: frozenset[str]
-    """Processes that were heard of, and have not obeyed it yet."""
+    """Processes that have reported recently without having completed it."""
     silent: frozenset[str]
-    """Those that have not obeyed it either, and were not heard of for a while."""
+    """Processes that have not completed it and are silent."""
 
 
 class RollCall:
-    """The roll of a store."""
+    """Issues calls and records the answers in a store."""
 
     def __init__(self, log: RedisLog) -> None:
-        """Keep it in the store of this log."""
+        """Use the store of this log."""
         self._dispatch = log.dispatch
 
     async def answer(self, process: str, done: int) -> int:
-        """Say that a process is there and has obeyed this call; the newest one."""
+        """Report that a process runs and has completed the call `done`; returns the newest call."""
         field = _PROCESS + process.encode()
         return int(await self._dispatch.ask(ROLL_KEY, "EVAL", _ANSWER, 1, ROLL_KEY, field, done, appends=True))
 
     async def leave(self, process: str) -> None:
-        """Say that a process ends."""
+        """Remove a process that ends."""
         await self._dispatch.ask(ROLL_KEY, "HDEL", ROLL_KEY, _PROCESS + process.encode(), appends=True)
 
     async def call(self) -> int:
-        """Call everybody; the number of the call."""
+        """Issue a call; returns its number."""
         return int(await self._dispatch.ask(ROLL_KEY, "EVAL", _CALL_OUT, 1, ROLL_KEY, appends=True))
 
     async def roll(self, call: int) -> Roll:
-        """Who has not obeyed this call."""
+        """The processes that have not completed this call."""
         seconds, microseconds = await self._dispatch.ask(ROLL_KEY, "TIME")
         now_ms = int(seconds) * 1_000 + int(microseconds) // 1_000
         stored = await self._dispatch.ask(ROLL_KEY, "HGETALL", ROLL_KEY, appends=True)
@@ -86,11 +86,11 @@ class RollCall:
         return Roll(frozenset(missing), frozenset(silent))
 
     async def begin(self) -> bool:
-        """Note that work begins which has to be finished; whether some was begun before and not finished."""
+        """Record that a task begins; returns whether an earlier one was left unfinished."""
         found = await self._dispatch.ask(ROLL_KEY, "HGET", ROLL_KEY, _UNFINISHED, appends=True)
         await self._dispatch.ask(ROLL_KEY, "HSET", ROLL_KEY, _UNFINISHED, 1, appends=True)
         return found is not None
 
     async def finish(self) -> None:
-        """Note that nothing is left to finish."""
+        """Record that the task is finished."""
         await self._dispatch.ask(ROLL_KEY, "HDEL", ROLL_KEY, _UNFINISHED, appends=True)

@@ -1,7 +1,7 @@
-"""Which server is the master, as Sentinels say: asked once a second and in doubt, and heard when it changes.
+"""Follows which server the Sentinels name as master: asks once a second and in doubt, and listens for changes.
 
-A master that stood still comes back as one, and takes writes until a Sentinel demotes it: ten seconds in which all that
-it acknowledges is lost. It cannot be asked, because it still calls itself a master.
+A master that was suspended and resumes accepts writes until a Sentinel demotes it: for ten seconds everything that it
+acknowledges is lost. Asking the master itself does not help, because it still considers itself the master.
 """
 
 import asyncio
@@ -29,10 +29,10 @@ _SWITCHED: Final = b"+switch-master"
 
 
 class Sentinels:
-    """The Sentinels of a store, and the master that they have named last."""
+    """The Sentinels of a store, and the master that they named last."""
 
     def __init__(self, address: Address, changed: Callable[[Host | None], Awaitable[None]]) -> None:
-        """Ask those of this address; `changed` is called with the master before, whenever they name another."""
+        """`changed` is called with the previous master whenever the Sentinels name another."""
         self._service = address.service
         self._changed = changed
         self._wires = [_wire(address, host) for host in address.hosts]
@@ -45,19 +45,19 @@ class Sentinels:
         self._tasks: list[asyncio.Task[None]] = []
 
     def begin(self) -> None:
-        """Ask again and again, and listen, until `close`."""
+        """Ask regularly and listen, until `close`."""
         self._tasks = [
             asyncio.create_task(self._follow()),
             *(asyncio.create_task(self._subscribe(w)) for w in self._wires),
         ]
 
     def doubt(self) -> None:
-        """Something did not come out as it should: ask before anything more is sent."""
+        """Ask again before the next command, because something went wrong."""
         self._doubtful = True
         self._news.set()
 
     async def master(self) -> Host:
-        """Where the master is; StoreUnavailable if there is doubt, and no Sentinel says so."""
+        """The address of the master; raises StoreUnavailable if it is in doubt and no Sentinel answers."""
         if self._doubtful or self._host is None:
             await self.look()
         if self._host is None:
@@ -72,7 +72,7 @@ class Sentinels:
         return False
 
     async def look(self) -> None:
-        """Ask all Sentinels; the newest of what they say counts. StoreUnavailable if none of them answers."""
+        """Ask all Sentinels and take the newest answer; raises StoreUnavailable if none of them answers."""
         asked_at = time.monotonic()
         async with self._looking:
             if self._looked_at > asked_at:
@@ -84,7 +84,7 @@ class Sentinels:
                 raise StoreUnavailable(f"No Sentinel says which server is the master of {self._service}")
             self._looked_at = looked_at
             epoch, host = max(heard)
-            # One that was cut off may still tell of the master before; all of them may have been told to begin anew.
+            # A Sentinel that was cut off may still name the old master; all of them may have been reset to epoch 0.
             if epoch >= self._epoch or len(heard) == len(said):
                 self._doubtful = False
                 before, self._epoch, self._host = self._host, epoch, host
@@ -92,7 +92,7 @@ class Sentinels:
                     await self._changed(before)
 
     async def close(self) -> None:
-        """Ask no more."""
+        """Stop asking and close all connections."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -100,8 +100,8 @@ class Sentinels:
             await wire.close()
 
     async def _ask(self, wire: Wire) -> tuple[int, Host] | None:
-        """The epoch that a Sentinel knows of, and the master; none if it does not answer, or knows none."""
-        # While a failover comes to its end only the first of the two names the new master.
+        """The configuration epoch of a Sentinel and its master; None if it does not answer or has no master."""
+        # Near the end of a failover only the first of the two commands names the new master.
         questions = [("SENTINEL", "GET-MASTER-ADDR-BY-NAME", self._service), ("SENTINEL", "MASTER", self._service)]
         try:
             async with asyncio.timeout(ANSWER_SECONDS):

@@ -1,8 +1,8 @@
 -- Find places of matches in a list or an agenda that the rows of these matches do not name.
 --
 -- KEYS  the list or agenda, and the rows of a partition
--- ARGV  the kind of the first key (list or due), its name, then of each place its match id and its member of the first key
--- Reply  the ids of matches with such a place
+-- ARGV  the kind of the first key (list or due), its name, then of each place its match id and its member there
+-- Reply the ids of matches with such a place
 
 local is_list, name = ARGV[1] == 'list', ARGV[2]
 

@@ -1,4 +1,4 @@
-"""The ends of many matches, read together: one command names as many as one server may be asked for at once."""
+"""Reads the new entries of many matches at once: one command names up to MOST_KEYS matches of one server."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -10,22 +10,22 @@ from rollbook.storage.redis.dispatch import Dispatch, KeyMisused
 from rollbook.storage.redis.keys import partition_of, stream_key
 
 MOST_KEYS: Final = 500
-"""How many matches one read names."""
+"""Maximum number of matches in one read."""
 
 _STREAMS: Final = (b"stream", b"none")
 
 
 class Tails:
-    """Reads what is behind the sequences up to which matches are known."""
+    """Reads the entries after the sequences up to which the caller knows each match."""
 
     def __init__(self, dispatch: Dispatch, partitions: int, *, by_partition: bool) -> None:
-        """Ask here; what one read names may lie in several partitions unless it goes `by_partition`."""
+        """One read may name matches of several partitions, except with `by_partition`, as a cluster requires."""
         self._dispatch = dispatch
         self._partitions = partitions
         self._by_partition = by_partition
 
     async def behind(self, after: Mapping[str, int]) -> dict[str, list[Entry]]:
-        """Entries behind the given sequences, of the matches that have any; none of one that has a hole there."""
+        """Entries after the given sequence of each match that has any; an empty list if there is a hole among them."""
         groups = self._groups(after)
         commands: list[tuple[bytes, Command]] = []
         for group in groups:
@@ -41,14 +41,14 @@ class Tails:
         return found
 
     async def _behind_misused(self, after: Mapping[str, int], group: Mapping[bytes, str]) -> dict[str, list[Entry]]:
-        """The same of matches of which some have a key that is no stream: those come as if they had a hole."""
+        """`behind` for a group with keys that are not streams: their matches get an empty list, as for a hole."""
         kinds = await self._dispatch.ask_all([(key, ("TYPE", key)) for key in group])
         streams = {match_id for match_id, kind in zip(group.values(), kinds, strict=True) if kind in _STREAMS}
         misused: dict[str, list[Entry]] = {match_id: [] for match_id in group.values() if match_id not in streams}
         return misused | await self.behind({match_id: after[match_id] for match_id in streams}) if misused else {}
 
     def _groups(self, after: Mapping[str, int]) -> list[dict[bytes, str]]:
-        """By their keys the matches of each read."""
+        """The matches of each read, by their stream keys."""
         groups: dict[int, list[dict[bytes, str]]] = {}
         for match_id in after:
             partition = partition_of(match_id, self._partitions) if self._by_partition else 0
@@ -60,7 +60,7 @@ class Tails:
 
 
 def whole_entries(match_id: str, after: int, answer: Iterable[tuple[bytes, Sequence[bytes]]]) -> list[Entry]:
-    """Entries as they came, or Hole if one before or between them is missing."""
+    """Convert a server's reply to entries; raises Hole if one before or between them is missing."""
     entries: list[Entry] = []
     for expected, (identity, fields) in enumerate(answer, after + 1):
         named = dict(zip(fields[::2], fields[1::2], strict=True))
@@ -71,7 +71,7 @@ def whole_entries(match_id: str, after: int, answer: Iterable[tuple[bytes, Seque
 
 
 def _whole(match_id: str, after: int, answer: Iterable[tuple[bytes, Sequence[bytes]]]) -> list[Entry]:
-    """The same for a read of many matches, which goes on for the others: none of a match that has a hole there."""
+    """Convert a reply to entries; empty if there is a hole, so that a read of many matches continues."""
     try:
         return whole_entries(match_id, after, answer)
     except Hole:

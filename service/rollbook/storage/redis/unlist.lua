@@ -1,7 +1,7 @@
--- Take a match out of the lobby and its index.
+-- Remove a match from the lobby and its index.
 --
 -- KEYS  its partition's lobby and rows
--- ARGV  where the index is, match id
+-- ARGV  prefix of the index, match id
 
 redis.call('HDEL', KEYS[1], ARGV[2])
 unindex(ARGV[1], KEYS[2], ARGV[2])
