@@ -1,1 +1,1 @@
-"""A match as a log of events: fair dice, the fold, the plain form. Pure: nothing here reads a clock or a socket."""
+"""A match as a log of events: fair dice, the fold, the plain form. Pure: the package uses neither clock nor socket."""

@@ -1,7 +1,7 @@
-"""The chain of a match's events, by the bytes of scheme `fair/1`: links, positions, signed heads, commitments of seats.
+"""The chain of a match's events in scheme `fair/1`: links, positions, signed heads, commitments of seats.
 
-With a head the service vouches for a log up to a position, by a key that is used for nothing else. Nothing else of the
-project but `ed25519` is imported here, so that clients and auditors share it.
+With a head the service vouches for a log up to a position; the key signs heads only. This module imports nothing of the
+project except `ed25519`, so that clients and auditors can share it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rollbook.ed25519 import holds
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A place in a log: behind the event of this number, whose link this is."""
+    """A position in a log: after the event of this number, which has this link."""
 
     sequence: int
     link: bytes
@@ -27,18 +27,18 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A head that the service signed: with it the service vouched for the log up to this event."""
+    """A signed head: the service vouches for the log up to this event."""
 
     sequence: int
     link: bytes
     key_id: str
-    """Which of the service's head keys signed it."""
+    """The id of the head key that signed it."""
     signature: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One event as it is stored: its bytes, and what lies hidden beside them."""
+    """One stored event: its bytes, and its private part."""
 
     event: bytes
     private: bytes = b""
@@ -48,12 +48,12 @@ _LINK: Final = b"rollbook/1/link"
 
 
 def is_match_id(text: str) -> bool:
-    """Whether a match may be called this."""
+    """Whether the text is a valid match id."""
     return 0 < len(text) <= 100 and all("!" <= character <= "~" for character in text)  # noqa: PLR2004 - a name's length
 
 
 def sized(text: str) -> bytes:
-    """ASCII text behind its length, so that what follows cannot be mistaken for a part of it."""
+    """ASCII text with its length before it, so that it cannot run into the text after it."""
     data = text.encode("ascii")
     return len(data).to_bytes(4, "big") + data
 
@@ -64,7 +64,7 @@ def genesis(match_id: str) -> bytes:
 
 
 def link(event: bytes) -> bytes:
-    """The link that the next event carries; an event's own bytes hold the link before it."""
+    """The link of an event, which the next event contains."""
     return hashlib.sha256(_LINK + event).digest()
 
 
@@ -75,12 +75,12 @@ def links(events: Iterable[bytes]) -> list[bytes]:
 
 
 def entropy_of(secret: bytes, match_id: str) -> bytes:
-    """What follows from a secret for the dice of one match: 32 bytes that whoever lacks the secret cannot know."""
+    """The entropy for one match from a secret: 32 bytes that cannot be predicted without the secret."""
     return hmac.digest(secret, match_id.encode(), "sha256")
 
 
 def entropy_commitment(entropy: bytes) -> bytes:
-    """What a seat tells of its entropy when it is taken."""
+    """A seat's commitment to its entropy."""
     return hashlib.sha256(b"rollbook/1/entropy" + entropy).digest()
 
 
@@ -90,28 +90,28 @@ def head(match_id: str, sequence: int, last_link: bytes) -> bytes:
 
 
 def sign_head(key: Ed25519PrivateKey, match_id: str, sequence: int, last_link: bytes) -> bytes:
-    """The signature of a head."""
+    """Sign a head."""
     return key.sign(head(match_id, sequence, last_link))
 
 
 def is_signed(key: Ed25519PublicKey, match_id: str, sequence: int, last_link: bytes, signature: bytes) -> bool:
-    """Whether the signature vouches for exactly this head."""
+    """Whether the signature is valid for exactly this head."""
     return holds(key, signature, head(match_id, sequence, last_link))
 
 
 @dataclass(frozen=True, slots=True)
 class HeadKeys:
-    """The key that a service signs heads with, and the public ones of all that it ever signed with."""
+    """The key that a service signs heads with, and all its public head keys, old ones included."""
 
     private: Ed25519PrivateKey
     key_id: str
     published: Mapping[str, Ed25519PublicKey]
 
     def sign(self, match_id: str, sequence: int, last_link: bytes) -> Head:
-        """The head, signed."""
+        """Return the signed head."""
         return Head(sequence, last_link, self.key_id, sign_head(self.private, match_id, sequence, last_link))
 
     def have_signed(self, match_id: str, signed: Head) -> bool:
-        """Whether one of them vouches for this head of the match."""
+        """Whether one of the service's keys has signed this head of the match."""
         key = self.published.get(signed.key_id)
         return key is not None and is_signed(key, match_id, signed.sequence, signed.link, signed.signature)

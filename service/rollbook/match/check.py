@@ -1,7 +1,7 @@
-"""The check of a plain form: rules, dice and result, refolded line by line from nothing but the text.
+"""Checks a plain form: folds rules, dice and result again, line by line, from nothing but the text.
 
-The secret stands in the last line, so that is read first; then every line has to be the one that the fold, and the
-dice that follow from the secret, allow at its place.
+The secret is in the last line, which is therefore read first; then every line has to be one that the fold, and the dice
+that follow from the secret, allow at its place.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ UNFINISHED: Final = "the match is unfinished: no line seals it with result and s
 
 
 class Wrong(Exception):
-    """The first thing wrong: the number of its line, and why."""
+    """The first error: the number of its line, and the reason."""
 
     def __init__(self, line: int, reason: str) -> None:
-        """Keep both apart, so that a command can put the file's name before them."""
+        """`line` and `reason` stay separate, so that a command can put the file's name before them."""
         super().__init__(line, reason)
         self.line = line
         self.reason = reason
@@ -35,18 +35,18 @@ class Wrong(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What a match that was accepted is known to be."""
+    """The result of a check that found no error."""
 
     match_id: str
     events: int
     finished: bool
     dice_proved: bool
     withheld: int = 0
-    """How many events could not be refolded because what they hide is not known yet."""
+    """Number of events that could not be folded because an earlier one hides something that is not yet revealed."""
 
 
 def check(lines: Sequence[str], *, unfinished: bool = False) -> Checked:
-    """Refold the lines (without their ends); the first thing wrong is raised with the number of its line."""
+    """Check the lines (without their ends); raises Wrong for the first error."""
     if not lines:
         raise Wrong(1, "the file is empty")
     header = _read(1, lambda: read_header(lines[0]))
@@ -86,7 +86,7 @@ def _secret(reader: LineReader, lines: Sequence[str]) -> bytes | None:
 
 
 def _take(match: MatchFold, reader: LineReader, number: int, line: str, dice: Dice | None) -> bool:
-    """Whether the fold could take the line; it cannot where the line hides what nobody has revealed."""
+    """Take one line into the fold; returns False if the line hides something that is not yet revealed."""
     try:
         sequence, event = reader(line)
         if sequence != match.sequence + 1:

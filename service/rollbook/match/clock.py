@@ -1,8 +1,8 @@
 """Turn clocks: how long a seat is waited for, what that costs it, and when its time is out.
 
-A turn lasts from when a seat is awaited until another is. Every wait within it is charged to the turn, and what the
-turn does not cover to the seat's reserve; while chance or nobody is awaited, and while the service was away, no time
-runs. All of it follows from the times in the log.
+A turn lasts from the moment a seat is awaited until another seat is. Every wait within it is charged to the turn, and
+then to the seat's reserve. No time runs while chance or no seat is awaited, or while the service was away. All times
+come from the log.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from rollbook.match.events import Terms
 SECOND_MS = 1_000
 
 LONGEST_GAP_MS = 5_000
-"""For which the service may be away before it is nobody's time."""
+"""A shorter absence of the service is not pardoned."""
 
 
 @dataclass(slots=True)
 class Clock:
-    """The clock of a match; one without `turn_seconds` stands still."""
+    """The clock of a match; without `turn_seconds` it does not run."""
 
     turn_ms: int
     reserve_ms: list[int]
-    """What each seat has left beyond its turns."""
+    """The remaining reserve of each seat."""
     seat: int | None = None
-    """Whose turn it is."""
+    """The seat whose turn it is."""
     since_ms: int = 0
-    """When the wait that runs now began; only meaningful while a seat is waited for."""
+    """When the current wait began; only meaningful while a seat is waited for."""
     waiting: bool = False
     left_ms: int = 0
-    """What is left of the turn, before this wait."""
+    """The time left of the turn at the beginning of the current wait."""
     not_charged_ms: int = 0
-    """How much of this wait is nobody's."""
+    """How much of the current wait is not charged."""
 
     @classmethod
     def of(cls, terms: Terms, seats: int) -> Clock:
@@ -41,7 +41,7 @@ class Clock:
         return cls(terms.turn_seconds * SECOND_MS, [reserve] * seats)
 
     def copy(self) -> Clock:
-        """A clock of its own."""
+        """An independent copy."""
         return Clock(
             self.turn_ms,
             self.reserve_ms.copy(),
@@ -53,7 +53,7 @@ class Clock:
         )
 
     def wait_for(self, seat: int, now_ms: int) -> None:
-        """A seat is awaited from now on; a wait for it that runs already goes on."""
+        """Begin to wait for a seat; a wait for it that already runs continues."""
         if self.waiting and seat == self.seat:
             return
         if seat != self.seat:
@@ -64,13 +64,13 @@ class Clock:
         self.not_charged_ms = 0
 
     def charge(self, now_ms: int) -> int:
-        """What the wait costs if it ends now; 0 without a clock."""
+        """The charge for the wait if it ends now; 0 without a clock."""
         if not self.turn_ms or not self.waiting:
             return 0
         return max(0, now_ms - self.since_ms - self.not_charged_ms)
 
     def end_wait(self, charged_ms: int) -> None:
-        """The wait has ended; the turn pays, then the reserve."""
+        """End the wait and charge it to the turn, then to the reserve."""
         seat = self.seat
         self.waiting = False
         if seat is None or not self.turn_ms:
@@ -80,11 +80,11 @@ class Clock:
         self.reserve_ms[seat] = max(0, self.reserve_ms[seat] - (charged_ms - from_turn))
 
     def pardon(self, not_charged_ms: int) -> None:
-        """So much of the wait that runs now is nobody's."""
+        """Exempt this much of the current wait from the charge."""
         self.not_charged_ms += not_charged_ms
 
     def runs_out_ms(self) -> int | None:
-        """When the time of the seat that is waited for is out, in Unix milliseconds; never without a clock."""
+        """When the awaited seat's time is out, in Unix milliseconds; None without a clock or a wait."""
         if not self.turn_ms or not self.waiting or self.seat is None:
             return None
         return self.since_ms + self.not_charged_ms + self.left_ms + self.reserve_ms[self.seat]

@@ -1,6 +1,6 @@
-"""What can be asked of a match: one value for each command, with who asks and when.
+"""Commands to a match: one value for each command, with its caller and time.
 
-`decide` says what a command makes of a match; whether a stored event answers a command that is sent again stands here.
+`decide` turns commands into events; this module decides whether a stored event answers a repeated command.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rollbook.rules.refusals import Fact
 
 
 class Why(StrEnum):
-    """Why a command is not carried out, where it is not for the rules of the game to say; clients learn it by name."""
+    """Reasons for which the service declines a command before the game's rules are asked; clients receive the name."""
 
     MATCH_SEALED = "match_sealed"
     NOT_STARTED = "not_started"
@@ -45,53 +45,53 @@ class Why(StrEnum):
 
 
 class Declined(Exception):
-    """A command that is not carried out; nothing has happened."""
+    """A command was declined; nothing has happened."""
 
     def __init__(self, reason: Why, why: str, **facts: Fact) -> None:
-        """Keep the reason for programs and the sentence for people."""
+        """`reason` is for programs, `why` a sentence for people."""
         super().__init__(reason, why)
         self.reason = reason
         self.why = why
         self.facts = facts
 
     def __str__(self) -> str:
-        """Say why."""
+        """The sentence for people."""
         return self.why
 
 
 def position_ahead(position: Position, head: int) -> Declined:
-    """Declines a position beyond the end of the log."""
+    """Declines a position after the end of the log."""
     why = f"the log ends at event {head}, before event {position.sequence}"
     return Declined(Why.POSITION_AHEAD, why, head=head)
 
 
 def position_behind(head: int) -> Declined:
-    """Declines a position that the log has gone beyond."""
+    """Declines a position before the end of the log."""
     return Declined(Why.POSITION_BEHIND, f"the log has gone on to event {head}", head=head)
 
 
 def position_of_another_log(position: Position, head: int) -> Declined:
-    """Declines a position whose link this log does not have there."""
+    """Declines a position whose link differs from that of this log."""
     return Declined(Why.POSITION_OTHER_LINK, f"event {position.sequence} has another link", head=head)
 
 
 class NotDue(Exception):
-    """It is too early, or too late, for what the service does of its own accord."""
+    """It is too early, or too late, for an action of the service itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Who asks for something, and when; the service itself has neither player nor request."""
+    """The caller and time of a command; the service itself has neither player nor request."""
 
     now_ms: int
     player: bytes = b""
-    """The salted reference to whoever asks."""
+    """The salted reference to the caller."""
     request: bytes = b""
     """The hash of subject and request id."""
 
 
-# What players ask for. A seat is the one that the caller believes to have; `misplaced` is what is wrong with the
-# position that came along, which is said only after everything about seat and turn.
+# Commands of players. A seat is the one that the caller claims to have; `misplaced` is what is wrong with the position
+# in the command, and is raised after all errors about seat and turn.
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,19 +105,19 @@ class OpenMatch:
 
 @dataclass(frozen=True, slots=True)
 class TakeSeat:
-    """Sit down, on a certain seat or on the first that is free."""
+    """Take a certain seat, or the first free one."""
 
     origin: Origin
     seat: int | None = None
     commitment: bytes = b""
     house: bool = False
-    """The service's own bot sits down."""
+    """Whether the seat is for a bot of the service."""
     misplaced: Declined | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class LeaveSeat:
-    """Get up again, before the seats are closed."""
+    """Leave a seat before the seats are closed."""
 
     origin: Origin
     seat: int | None = None
@@ -126,7 +126,7 @@ class LeaveSeat:
 
 @dataclass(frozen=True, slots=True)
 class FreeSeat:
-    """Free a seat that somebody else took, for whoever opened the match, before the seats are closed."""
+    """Free another player's seat before the seats are closed, on behalf of the match's opener."""
 
     origin: Origin
     seat: int
@@ -135,7 +135,7 @@ class FreeSeat:
 
 @dataclass(frozen=True, slots=True)
 class GetReady:
-    """Reveal what the seat brought; behind the last seat's readiness the match starts."""
+    """Reveal the seat's entropy; when the last seat is ready, the match starts."""
 
     origin: Origin
     closing_link: bytes
@@ -146,12 +146,12 @@ class GetReady:
 
 @dataclass(frozen=True, slots=True)
 class Choose:
-    """Choose for one's seat at a position. What cannot be read carries why, which only the seat awaited is told."""
+    """Choose for one's seat at a position; an unreadable choice is an `Invalid`, shown only to the awaited seat."""
 
     origin: Origin
     position: Position | Declined
     choice: Any
-    """A choice of the game, or the `Invalid` that came of reading it."""
+    """A choice of the game, or the `Invalid` from reading it."""
     seat: int | None = None
 
 
@@ -166,14 +166,14 @@ class Resign:
 
 @dataclass(frozen=True, slots=True)
 class Abort:
-    """Seal a match without a result, for an operator, or before its seats close for whoever opened it."""
+    """Seal a match without a result, for an operator, or for its opener before the seats are closed."""
 
     origin: Origin
     misplaced: Declined | None = None
     by_opener: bool = False
 
 
-# What the service does of its own accord
+# Commands of the service itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ class TimeOut:
 
 @dataclass(frozen=True, slots=True)
 class Pardon:
-    """Charge nobody for the part of the wait in which the service was away, from then until now."""
+    """Exempt the service's absence, from the given time until now, from the charge for the wait."""
 
     origin: Origin
     away_since_ms: int
@@ -227,13 +227,13 @@ Command: TypeAlias = (
     | Expire
     | SealLost
 )
-"""What can be asked of a match that there is."""
+"""A command to an existing match."""
 
 
 def answers(logged: Logged, command: Command | OpenMatch) -> bool:  # noqa: PLR0911 - one for each kind
     """Whether this event, the first that the command's request made, is what the command asks for.
 
-    If it is not, the request id has been used for something else.
+    If not, the request id was used for another command.
     """
     event = logged.event
     match command:
@@ -262,7 +262,7 @@ def answers(logged: Logged, command: Command | OpenMatch) -> bool:  # noqa: PLR0
         case Abort():
             return isinstance(event, Sealed) and logged.request == command.origin.request
         case TimeOut() | Pardon() | AbortUnready() | Expire() | SealLost():
-            return False  # nobody sends these, so nobody sends them again
+            return False  # the service itself sends these, and repeats none
 
 
 def _same_match(event: Opened, asked: Opened) -> bool:
@@ -276,7 +276,7 @@ def _same_match(event: Opened, asked: Opened) -> bool:
 
 
 def _same_choice(logged: Logged, event: Chosen[Any], command: Choose) -> bool:
-    """Chosen for this position, whatever it was charged."""
+    """Whether the choice was made for this position and seat, with any charge."""
     return (
         command.position == Position(logged.sequence - 1, logged.previous)
         and command.seat in {None, event.seat}

@@ -1,9 +1,9 @@
-"""What a command makes of a match: the events to append, or why there are none. Pure: nothing is stored here.
+"""Decides which events a command appends to a match, or why it is declined. Pure: nothing is stored here.
 
-A command is decided on a copy of the ledger, which takes every event as it is made; so whatever is appended has been
-checked like an event that was read. Everything that follows without anybody's choice is in the same append: the start
-behind the last readiness, forced throws, a caretaker's choices, result and seal. Checks go from the subject over seat
-and turn and position to legality, so that no refusal tells a stranger about a hand.
+A command is decided on a copy of the ledger, which takes every event as it is made; so every appended event has been
+checked like one that was read. The append also contains all events that follow without a player's choice: the start
+after the last readiness, forced throws, a caretaker's choices, result and seal. Checks go from the subject over seat,
+turn and position to legality, so that no refusal reveals anything about a hand to a stranger.
 """
 
 from __future__ import annotations
@@ -64,15 +64,15 @@ from rollbook.rules.refusals import Invalid
 
 
 class Decision:
-    """The events of one command, and the ledger as it is once they are appended."""
+    """The events of one command, and the ledger after them."""
 
     def __init__(self, before: Ledger, origin: Origin, *events: Event) -> None:
-        """Decide on a copy, which takes these events; the request marks the first."""
+        """Take these events on a copy of the ledger; the first one carries the request."""
         self.before = before
         self.after = before.copy()
         self.made: list[Visible] = []
         self.not_before_ms: int | None = None
-        """Until when the store shall not take it, by its own clock."""
+        """The store may not append the events before this time by its own clock."""
         self.now_ms = max(origin.now_ms, before.time_ms)
         """The time of all events of the command."""
         self._request = origin.request
@@ -85,7 +85,7 @@ class Decision:
         return [made.logged for made in self.made]
 
     def add(self, event: Event) -> None:
-        """Write the event behind the others and take it."""
+        """Append the event to the decision and take it."""
         after = self.after
         head = after.head
         logged = write_bytes(
@@ -101,7 +101,7 @@ class Decision:
         self.made.append(made)
 
     def add_what_follows(self) -> Decision:
-        """Add everything that follows without anybody's choice."""
+        """Add all events that follow without a player's choice."""
         while (event := self._next()) is not None:
             self.add(event)
         return self
@@ -130,7 +130,7 @@ class Decision:
 
 
 def open_match(command: OpenMatch) -> Logged:
-    """Event 1 of a new match, with its secret beside it."""
+    """Event 1 of a new match, with the secret as its private part."""
     opened = command.opened
     return write_bytes(
         find(opened.game, opened.ruleset),
@@ -144,7 +144,7 @@ def open_match(command: OpenMatch) -> Logged:
 
 
 def decide(ledger: Ledger, command: Command) -> Decision:
-    """What a command makes of a match; what it may not is raised as Declined, NotDue, or the game's own refusal."""
+    """Decide a command; raises Declined, NotDue, or the game's own refusal."""
     decision = _DECIDED_BY[type(command)](ledger, command)
     misplaced: Declined | None = getattr(command, "misplaced", None)
     if misplaced is not None:
@@ -153,7 +153,7 @@ def decide(ledger: Ledger, command: Command) -> Decision:
 
 
 def next_due(ledger: Ledger) -> tuple[int, type[TimeOut | AbortUnready | Expire]] | None:
-    """When the service does what of its own accord unless something happens before; nothing if it waits for ever."""
+    """When the service acts by itself if nothing happens before, and with which command; None if it waits for ever."""
     if (runs_out_ms := ledger.clock.runs_out_ms()) is not None:
         return runs_out_ms, TimeOut
     if (ready_until_ms := ledger.ready_until_ms) is not None:
@@ -233,7 +233,7 @@ def _get_ready(ledger: Ledger, command: GetReady) -> Decision:
 
 
 def _choose(ledger: Ledger, command: Choose) -> Decision:
-    """At the position that is chosen for, and no other; the rules may refuse the choice with their own reasons."""
+    """The position must be the head; the rules may refuse the choice for their own reasons."""
     seat = _seat(ledger, command)
     _check_turn(ledger, seat)
     _check_position(ledger, command.position)
@@ -272,7 +272,7 @@ def _time_out(ledger: Ledger, command: TimeOut) -> Decision:
 
 
 def _pardon(ledger: Ledger, command: Pardon) -> Decision:
-    """So much of the wait as lies in the gap, once, whoever else has noticed the gap."""
+    """Pardon the part of the wait within the service's absence, once, even if several processes notice the absence."""
     _check_running(ledger)
     clock, now_ms = ledger.clock, command.origin.now_ms
     away_since_ms = max(command.away_since_ms, ledger.resumed_ms)
@@ -296,7 +296,7 @@ def _expire(ledger: Ledger, command: Expire) -> Decision:
 
 
 def _ended(ledger: Ledger, origin: Origin, not_before_ms: int | None, aborted: str) -> Decision:
-    """By the store's clock as well the match has to have waited until then."""
+    """Seal the match as aborted, not before this time by the store's clock."""
     if not_before_ms is None or origin.now_ms < not_before_ms:
         raise NotDue("there is time left")
     decision = Decision(ledger, origin)
@@ -330,7 +330,7 @@ _DECIDED_BY: Final[dict[type, Callable[[Ledger, Any], Decision]]] = {
 
 
 def _seat(ledger: Ledger, command: LeaveSeat | GetReady | Choose | Resign) -> int:
-    """The seat of whoever asks, which has to be the one that the command names, if it names one."""
+    """The caller's seat; Declined if the command names another one."""
     seat, named, seats = ledger.seat_of(command.origin.player), command.seat, len(ledger.players)
     if named is not None and named not in range(seats):
         raise Declined(Why.SEAT_UNKNOWN, f"the seats are 0 to {seats - 1}")

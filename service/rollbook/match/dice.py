@@ -1,8 +1,8 @@
-"""Fair dice that anyone can check: scheme `fair/1`, byte for byte.
+"""Fair dice that anyone can verify: scheme `fair/1`, byte for byte.
 
-The secret is committed to before the first seat is taken and revealed in the seal; the match key mixes it with the
-entropy of the seats; every chance event has its own stream of bytes under that key, found by its number alone.
-Integers are big-endian, strings ASCII, and every hash has a label, so that no two uses can be mistaken.
+Event 1 contains a commitment to the secret, which the seal reveals. The match key mixes the secret with the entropy of
+the seats. Every chance event has its own stream of bytes under that key, identified by its number. Integers are
+big-endian, strings ASCII, and every hash has a label, so that hashes of different uses differ.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _WORDS_OF_A_BLOCK = 8
 _WORD_RANGE = 1 << 32
 _SMALL_SET = 1 << 16
 _ACCEPTED_BY_EVERY_SMALL_SET = _WORD_RANGE - _SMALL_SET
-"""No uniform(k) of a small set rejects a word below this."""
+"""A word below this is accepted by uniform(k) for every small set."""
 
 
 def _sha256(label: bytes, *parts: bytes) -> bytes:
@@ -39,12 +39,12 @@ def _sha256(label: bytes, *parts: bytes) -> bytes:
 
 
 def commitment(secret: bytes) -> bytes:
-    """What event 1 tells of the secret."""
+    """The commitment to the secret, for event 1."""
     return _sha256(b"rollbook/1/commit", secret)
 
 
 def match_key(secret: bytes, match_id: str, entropy: Sequence[bytes]) -> bytes:
-    """The key of all draws; a seat that brought no entropy has the empty string."""
+    """The key of all draws; a seat without entropy contributes the empty string."""
     seats = b"".join(_sha256(b"rollbook/1/seat", brought) for brought in entropy)
     return hmac.digest(secret, b"rollbook/1/match" + sized(match_id) + seats, "sha256")
 
@@ -60,7 +60,7 @@ class Dice:
     __slots__ = ("_keyed",)
 
     def __init__(self, key: bytes, label: bytes = DRAW_LABEL) -> None:
-        """Hold the keyed hash; copies of this one cost half of what the standard library's do."""
+        """Prepare the keyed hash, of this library because a copy costs half of what it does in the standard library."""
         self._keyed = HMAC(key, SHA256())
         self._keyed.update(label)
 
@@ -87,7 +87,7 @@ class Dice:
         return uniform
 
     def values(self, event: int, awaited: Throw | Draw) -> tuple[Value, ...]:
-        """What chance event number `event`, counted from 1, gives for what the state awaits."""
+        """The values of chance event number `event`, counted from 1, for the awaited throw or draw."""
         items: tuple[Any, ...]
         if isinstance(awaited, Throw):
             items = awaited.dice
@@ -107,7 +107,7 @@ class Dice:
         return tuple([left.pop(uniform(len(left))) for _ in range(awaited.count)])
 
     def _accepted(self, event: int, number: int) -> tuple[int, ...] | None:
-        """At least so many of an event's first words, if no small set rejects any of them."""
+        """At least `number` of an event's first words; None if a small set might reject one of them."""
         block = self._keyed.copy()
         block.update(_POSITION(event, 0))
         words = _WORDS(block.finalize())

@@ -1,4 +1,4 @@
-"""What can happen in a match: one value for each body an event can have."""
+"""The events of a match: one value for each body an event can have."""
 
 from __future__ import annotations
 
@@ -13,51 +13,51 @@ from rollbook.rules.options import Options
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a match asks of its seats and spectators besides the rules; 0 and false ask nothing."""
+    """The terms of a match besides the rules; 0 and false mean no demand."""
 
     turn_seconds: int = 0
     reserve_seconds: int = 0
-    """Beyond the turns, for the whole match; 0 without a clock."""
+    """The reserve of each seat for the whole match, beyond its turns; 0 without a clock."""
     ready_seconds: int = 0
-    """From the closing of the seats; a seat that is not ready by then aborts the match."""
+    """The time to get ready after the seats are closed; a seat that is late aborts the match."""
     spectator_delay_seconds: int = 0
     is_private: bool = False
     open_seconds: int = 0
-    """Without an event, while seats are free; then the match expires."""
+    """After this time without an event, a match with free seats expires."""
     idle_seconds: int = 0
-    """Without an event, once the match has started and if it has no turn clock; then the match expires."""
+    """After this time without an event, a started match without a turn clock expires."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The match exists: what is played, by how many, and the commitment to its secret."""
+    """The match is opened: game, number of seats, and the commitment to its secret."""
 
     match_id: str
     game: str
     ruleset: int
     options: Options
     names: tuple[str, ...]
-    """One for each seat. Names lie beside the log, so a match that is read from its bytes alone has empty ones."""
+    """One for each seat. The log has no names, so a match that is read from its bytes alone has empty ones."""
     commitment: bytes
     terms: Terms = Terms()
 
 
 @dataclass(frozen=True, slots=True)
 class SeatTaken:
-    """Somebody sits down; the one that fills the last seat closes them all."""
+    """A seat is taken; the last one closes the seats."""
 
     seat: int
     player: bytes = b""
-    """A salted reference to whoever sits there."""
+    """A salted reference to the player."""
     entropy_commitment: bytes = b""
     """Empty for a seat that brings no entropy."""
     house: bool = False
-    """Whether the service says that a bot of its own sits here; the plain form does not tell it."""
+    """Whether the service declares the player to be its own bot; the plain form leaves this out."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeatLeft:
-    """Somebody gets up again before the seats are closed."""
+    """A seat is left before the seats are closed."""
 
     seat: int
 
@@ -69,12 +69,12 @@ class Ready:
     seat: int
     entropy: bytes = b""
     closing_link: bytes = b""
-    """The link of the event that closed the seats, as the seat saw it before it revealed anything."""
+    """The link of the event that closed the seats, as the seat received it before revealing its entropy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """Everybody is ready; the key of the dice is fixed."""
+    """All seats are ready; the key of the dice is fixed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,26 +121,26 @@ class Resigned:
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """The service was away; nobody's clock is charged for it."""
+    """The service was away; that time is not charged to any seat."""
 
     not_charged_ms: int = 0
 
 
 LOG_LOST: Final = "log_lost"
-"""Why a match is aborted whose log is shorter than, or other than, a head that the service signed."""
+"""Abort reason: the log is shorter than, or differs from, a head that the service signed."""
 
 BY_OPERATOR: Final = "by_operator"
-"""Why a match is aborted that an operator ended."""
+"""Abort reason: an operator ended the match."""
 
 EXPIRED: Final = "expired"
-"""Why a match is aborted in which nobody has done anything for as long as its terms allow."""
+"""Abort reason: nothing happened for as long as the terms allow."""
 
 NOT_READY: Final = "not_ready"
-"""Why a match is aborted in which seats did not get ready in time."""
+"""Abort reason: seats did not get ready in time."""
 
 
 def not_ready(seats: Iterable[int]) -> str:
-    """Why a match is aborted for which these seats did not get ready in time.
+    """The abort reason with the seats that did not get ready in time.
 
     >>> not_ready([0, 2])
     'not_ready:0,2'
@@ -157,7 +157,7 @@ class Sealed:
     """`log_lost`, `by_operator`, `expired`, or `not_ready` with the seats that were not: `not_ready:0,2`."""
     secret: bytes
     lost: Head | None = None
-    """The evidence of a lost log. The plain form does not tell it, so a match that is read from there has none."""
+    """The evidence of a lost log. The plain form leaves it out, so a match that is read from there has none."""
 
 
 Event: TypeAlias = (

@@ -1,9 +1,9 @@
-"""The state of a match as a fold of its events: every event is checked against what the ones before allow.
+"""The state of a match as a fold of its events: every event is checked against those before it.
 
-Seats fill, get ready, and the match starts; then the game's own rules say what is awaited. Around them stand the
-rules of every table: a seat that times out is played by its caretaker for the rest of the turn, after three such turns
-in a row, or when it resigns, for good; with fewer than two players left, or after MOST_EVENTS, the match is sealed by
-the standing.
+Seats fill and get ready, and the match starts; then the game's rules determine what is awaited. The rules of every
+match come on top: a caretaker plays the rest of the turn for a seat that times out, and all further turns after three
+such turns in a row or a resignation. With fewer than two players left, or after MOST_EVENTS, the match is sealed with
+the current standing.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ ENTROPY_BYTES: Final = range(16, 65)
 
 
 class Breach(StrEnum):
-    """What a misplaced event goes against."""
+    """The kind of rule that a misplaced event breaks."""
 
     CHAIN = "chain"
     COMMITMENT = "commitment"
@@ -60,23 +60,23 @@ class Breach(StrEnum):
 
 
 class Misplaced(Exception):
-    """An event that cannot stand where it stands; the fold has not taken it."""
+    """An event that may not follow at this place; the fold has not taken it."""
 
     def __init__(self, why: str, breach: Breach = Breach.LIFECYCLE) -> None:
-        """Keep the sentence for people and what is broken for programs."""
+        """`why` is a sentence for people, `breach` the broken rule for programs."""
         super().__init__(why)
         self.breach = breach
 
 
 _WHILE_RUNNING: Final = frozenset({Happened, Chosen, TimedOut, Forfeited, Resigned, Resumed})
-"""What happens only between start and end."""
+"""Events that happen only between start and end."""
 
 
 class MatchFold:
     """The fold of a match's events so far."""
 
     def __init__(self, game: Game[Any, Any, Any], opened: Opened) -> None:
-        """Begin with event 1; its options are refused by the game if they do not fit."""
+        """Begin with event 1; raises the game's refusal if the options are invalid."""
         seats = len(opened.names)
         self.game = game
         self.opened = opened
@@ -87,10 +87,10 @@ class MatchFold:
         self.must_be_sealed = False
         """Whether the seal is the only event left."""
         self._undisturbed = False
-        """Whether the match goes on and no seat is late or has given up, as nearly always."""
+        """Whether the match continues and no seat has timed out or given up: the common, faster case."""
         self.taken = [False] * seats
         self.entropy: list[bytes | None] = [None] * seats
-        """What each seat revealed when it got ready; none until then."""
+        """The entropy that each seat revealed when it got ready; None until then."""
         self.started = False
         self.sealed: Sealed | None = None
         self.chance_events = 0
@@ -103,7 +103,7 @@ class MatchFold:
         """The forfeited seats in the order in which they gave up."""
 
     def copy(self) -> MatchFold:
-        """A match of its own, equal to this one."""
+        """An independent copy."""
         other = object.__new__(MatchFold)
         other.__dict__.update(self.__dict__)
         other.state = self.game.copy(self.state)
@@ -115,12 +115,12 @@ class MatchFold:
 
     @property
     def closed(self) -> bool:
-        """Whether all seats are taken, so that nobody joins or leaves any more."""
+        """Whether all seats are taken, so that no seat can be taken or left any more."""
         return all(self.taken)
 
     @property
     def is_over(self) -> bool:
-        """Whether the match has places: it has started, and only its seal may follow."""
+        """Whether the match has a result: it has started, and only its seal may follow."""
         return self.started and self.must_be_sealed
 
     @property
@@ -136,7 +136,7 @@ class MatchFold:
         return seat in self.forfeited or (seat == self.turn_of and self.turn_timed_out)
 
     def places(self) -> tuple[int, ...]:
-        """The places: players as the game ranks them, then forfeited seats, whoever gave up later before the others."""
+        """The places: players as the game ranks them, then forfeited seats, those that gave up later first."""
         standing = self.game.places(self.state)
         return shared_places(
             [
@@ -146,7 +146,7 @@ class MatchFold:
         )
 
     def as_seen(self, event: Event, perspective: Perspective) -> Event:
-        """The next event, not yet taken, as the perspective sees it until the match is sealed."""
+        """The next event, not yet taken, as this perspective sees it before the match is sealed."""
         if isinstance(event, Happened):
             return replace(event, outcome=self.game.seen(self.state, event.outcome, perspective))
         return event
@@ -167,7 +167,7 @@ class MatchFold:
             self._undisturbed = False
 
     def _take_any(self, event: Event) -> None:
-        """Take whatever event, with all that a disturbed match asks of it."""
+        """Take an event of any kind with all checks; the slower path."""
         if self.sealed is not None:
             raise Misplaced("nothing follows the seal", Breach.SEAL)
         kind = type(event)
@@ -272,7 +272,7 @@ class MatchFold:
         self.forfeited.append(event.seat)
 
     def _resumed(self, _event: Resumed) -> None:
-        """Only clocks run on by it."""
+        """Changes nothing here; only clocks are affected."""
 
     def _seal(self, event: Sealed) -> None:
         if event.aborted is not None:

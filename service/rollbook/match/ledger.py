@@ -1,7 +1,7 @@
-"""A match's log as it has been folded so far.
+"""The fold of a match's whole log.
 
-A `Record` is what anybody can fold of it: the match, its chain and its clock. A `Ledger` is the service's: it knows the
-secret, whose command made which events, and who may see what they hide.
+A `Record` is what any reader can fold: the match, its chain and its clock. A `Ledger` is for the service, which has the
+secret: it also maps requests to their events, and decides who may see hidden parts.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from rollbook.rules.catalogue import find
 from rollbook.rules.game import Game, Perspective, ToChoose, Watcher
 
 _dice = lru_cache(2_000)(Dice)
-"""The dice of matches that go on, of which each command asks."""
+"""Cache of the dice of running matches, which every command needs."""
 
 _NOBODY: Final[frozenset[Perspective]] = frozenset()
 
@@ -51,45 +51,45 @@ class EventRange:
 
 @dataclass(frozen=True, slots=True)
 class Visible:
-    """An event of a log, and who may see what lies hidden beside it before the match is sealed."""
+    """An event, and the perspectives that may see its private part before the match is sealed."""
 
     logged: Logged
     insiders: frozenset[Perspective] = _NOBODY
-    """Nobody where nothing is hidden; nor of the secret beside event 1."""
+    """Empty if nothing is hidden, and for the secret of event 1."""
 
 
 class Requests:
-    """Which events each request made. Copies share what is settled, so that a copy costs the same in a long match."""
+    """The events that each request made. Copies share the settled part, so that a copy of a long match stays cheap."""
 
     __slots__ = ("_fresh", "_settled")
 
     def __init__(self) -> None:
-        """Remember none."""
+        """Begin empty."""
         self._settled: dict[bytes, EventRange] = {}
         self._fresh: dict[bytes, EventRange] = {}
 
     def get(self, request: bytes) -> EventRange | None:
-        """What this request made."""
+        """The events that this request made; None if it made none."""
         return self._fresh.get(request) or self._settled.get(request)
 
     def put(self, request: bytes, made: EventRange) -> None:
-        """Remember what a request made, in this copy alone."""
+        """Record the events of a request in this copy only."""
         self._fresh[request] = made
 
     def copy(self) -> Requests:
-        """Requests of their own on top of the same settled ones."""
+        """A copy that shares the settled part."""
         other = Requests()
         other._settled = self._settled
         other._fresh = self._fresh.copy()
         return other
 
     def settle(self) -> None:
-        """Share with all copies what this one has remembered: its events are durable, so no other log can come true."""
+        """Share the recorded events with all copies: they are durable, so every copy's log will contain them."""
         self._settled.update(self._fresh)
         self._fresh = {}
 
     def __eq__(self, other: object) -> bool:
-        """Whether both remember the same."""
+        """Whether both have the same events."""
         if not isinstance(other, Requests):
             return NotImplemented
         return {**self._settled, **self._fresh} == {**other._settled, **other._fresh}
@@ -98,7 +98,7 @@ class Requests:
 
 
 class Record:
-    """The fold of a log with everything around its events; `take` refuses what does not follow from what is there."""
+    """The fold of a log with chain, clock and seats; `take` refuses an event that does not fit those before it."""
 
     def __init__(self, first: Logged) -> None:
         """Begin with event 1."""
@@ -112,24 +112,24 @@ class Record:
         self.match = MatchFold(self.game, opened)
         self.clock = Clock.of(opened.terms, len(opened.names))
         self.head = Position(1, first.link)
-        """Where the log ends, as far as whoever follows it needs to be told: `take` says it, `take_linked` does not."""
+        """The end of the log; `take` updates it, `take_linked` does not."""
         self._link = first.link
         self.time_ms = first.time_ms
         self.players: list[bytes] = [b""] * len(opened.names)
-        """Per seat: the reference to whoever sits there; empty for nobody."""
+        """The reference to the player on each seat; empty for a free seat."""
         self.house = [False] * len(opened.names)
-        """Per seat: whether the service says that a bot of its own sits there."""
+        """Whether the service declares the player on each seat to be its own bot."""
         self.entropy_commitments: list[bytes] = [b""] * len(opened.names)
         self.closing: Position | None = None
         """The event that closed the seats."""
         self.closed_ms = 0
-        """When that was."""
+        """The time of that event."""
         self.resumed_ms = 0
-        """Until when the time in which the service was away is pardoned."""
+        """The service's absence is pardoned up to this time."""
 
     @property
     def awaited_seat(self) -> int | None:
-        """The seat whose choice is awaited."""
+        """The seat whose choice is awaited; None if there is none."""
         match = self.match
         if not match.started or match.sealed is not None:
             return None
@@ -138,7 +138,7 @@ class Record:
 
     @property
     def ready_until_ms(self) -> int | None:
-        """When the match ends for seats that are not ready by then; never once it has started, or without a limit."""
+        """When the match is aborted if seats are not ready; None once it has started, or without a limit."""
         match, seconds = self.match, self.opened.terms.ready_seconds
         if match.sealed is not None or match.started or not match.closed or not seconds:
             return None
@@ -146,7 +146,7 @@ class Record:
 
     @property
     def expires_ms(self) -> int | None:
-        """When the match expires unless something happens in it before; never where clocks or readiness end it."""
+        """When the match expires if nothing happens before; None if clocks or readiness end it, or nothing does."""
         match, terms = self.match, self.opened.terms
         if match.sealed is not None or (match.closed and not match.started):
             return None
@@ -164,7 +164,7 @@ class Record:
         self.head = Position(logged.sequence, link)
 
     def take_linked(self, event: Event, time_ms: int, link: bytes) -> None:
-        """Take the next event of a chain that is known to hold; `link` is its own, and `head` stays where it is."""
+        """Take the next event of a chain that was verified; `link` is its own link, and `head` is not updated."""
         if time_ms < self.time_ms:
             raise Misplaced(f"event {self.match.sequence + 1} is older than the one before", Breach.CLOCKS)
         checker = self._checkers.get(type(event))
@@ -173,7 +173,7 @@ class Record:
                 checker(self, event, time_ms)
             except Misplaced as misplaced:
                 if misplaced.breach is Breach.CLOCKS:
-                    self.match.copy().take(event)  # Whoever may not act at all is told so, not how late it is.
+                    self.match.copy().take(event)  # A refusal by the match goes before one by the clock.
                 raise
         self.match.take(event)
         self._link = link
@@ -184,15 +184,15 @@ class Record:
             self._note_time(event)
 
     def note_moves(self, time_ms: int, link: bytes) -> None:
-        """Note that the match has taken moves up to this link, none of which is for more than the match to look at.
+        """Record time and link after the match took moves by itself that affect nothing else.
 
-        That is so without a clock, for moves that charge nobody.
+        That is the case without a clock, for moves that charge no seat.
         """
         self.time_ms = time_ms
         self._link = link
 
     def check_around(self, event: Event, time_ms: int) -> None:
-        """Raise Misplaced if what the match does not look at, such as clocks and commitments, speaks against it."""
+        """Raise Misplaced if the event breaks rules outside the match's fold, such as clocks and commitments."""
         checker = self._checkers.get(type(event))
         if checker is not None:
             checker(self, event, time_ms)
@@ -242,7 +242,7 @@ class Record:
 
     def _check_ready(self, event: Ready, _now_ms: int) -> None:
         if self.closing is None or event.seat not in range(len(self.players)):
-            return  # the fold of the match says why
+            return  # the fold of the match raises the reason
         if event.closing_link != self.closing.link:
             raise Misplaced(f"seat {event.seat} is ready for other seats than these", Breach.ENTROPY)
         committed = self.entropy_commitments[event.seat]
@@ -285,7 +285,7 @@ class Record:
         Resumed: _check_resumed,
         Sealed: _check_sealed,
     }
-    """What the fold of the match does not look at; whether an event may stand here at all is for that to say."""
+    """The checks outside the match's fold, which itself decides whether an event may follow here."""
 
 
 def _has_come(at_ms: int | None, now_ms: int) -> bool:
@@ -293,19 +293,19 @@ def _has_come(at_ms: int | None, now_ms: int) -> bool:
 
 
 class Ledger(Record):
-    """The record of a match as its service keeps it, which knows the secret from the start."""
+    """The service's record of a match, with the secret from the start."""
 
     def __init__(self, first: Logged) -> None:
-        """Begin with event 1, which holds the secret beside it."""
+        """Begin with event 1, whose private part is the secret."""
         super().__init__(first)
         self.secret = read_secret(first.private)
         if commitment(self.secret) != self.opened.commitment:
             raise Misplaced("the secret does not fit its commitment", Breach.COMMITMENT)
         self._requests = Requests()
         self.newest = first.data
-        """The bytes of the event at the head."""
+        """The bytes of the last event."""
         self._key = b""
-        """What all dice follow from, once the match has started."""
+        """The key of all dice, once the match has started."""
         self._last_request = b""
         self._remember(first)
 
@@ -318,7 +318,7 @@ class Ledger(Record):
         return ledger
 
     def copy(self) -> Ledger:
-        """A ledger of its own, equal to this one."""
+        """An independent copy."""
         other = object.__new__(Ledger)
         other.__dict__.update(self.__dict__)
         other.match = self.match.copy()
@@ -330,17 +330,17 @@ class Ledger(Record):
         return other
 
     def made_by(self, request: bytes) -> EventRange | None:
-        """The events that this request made; none if this log knows none of it."""
+        """The events that this request made; None if this log contains none of them."""
         made = self._requests.get(request) if request else None
         return made if made is not None and made.first <= self.match.sequence else None
 
     def settle(self) -> None:
-        """Say that every event of this ledger is durable, before it is shared."""
+        """Mark every event of this ledger as durable, before the ledger is shared."""
         self._requests.settle()
 
     @property
     def dice(self) -> Dice:
-        """The draws of this match; they are fixed from the start on."""
+        """The draws of this match, which are fixed from its start."""
         return _dice(self._key or self._match_key())
 
     def _match_key(self) -> bytes:
@@ -348,11 +348,11 @@ class Ledger(Record):
         return match_key(self.secret, self.opened.match_id, entropy)
 
     def seat_of(self, player: bytes) -> int | None:
-        """Where this player sits."""
+        """The player's seat; None if the player has none."""
         return self.players.index(player) if player and player in self.players else None
 
     def visible(self, logged: Logged) -> Visible:
-        """The next event, not yet taken, with those who may see all of it."""
+        """The next event, not yet taken, with the perspectives that may see its private part."""
         event, match = logged.event, self.match
         if not logged.private or not isinstance(event, Happened):
             return Visible(logged)
@@ -373,7 +373,7 @@ class Ledger(Record):
             self._requests.put(logged.request, EventRange(logged.sequence, logged.sequence))
             self._last_request = logged.request
         elif isinstance(event, TimedOut | Resumed) or (isinstance(event, Sealed) and event.aborted is not None):
-            # What the service does of its own accord belongs to nobody's command.
+            # Events of the service itself belong to no player's command.
             self._last_request = b""
         elif self._last_request:
             first = self._requests.get(self._last_request)

@@ -1,4 +1,4 @@
-"""A whole match from a seed: fair dice, and every event that a real match would have, whoever chooses."""
+"""Simulates a whole match from a seed, with fair dice and every event that a real match would have."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from rollbook.rules.game import Game, Over, ToChoose
 from rollbook.rules.options import Options
 
 NAMES: Final = ("Anna", "Tom", "Willi", "Heike", "Rita", "Peter")
-"""Who sits at a simulated table; six are the most that any game seats."""
+"""The players of a simulated match; no game has more than six seats."""
 
 Decide: TypeAlias = Callable[[MatchFold, int], Chosen[Any] | Resigned]
-"""What the seat that is awaited does."""
+"""Chooses for the awaited seat."""
 
 
 class Simulation:
-    """One simulated match: its header, and its events one after the other."""
+    """One simulated match: its header, and its events in order."""
 
     def __init__(self, game: Game[Any, Any, Any], options: Options, seats: int, seed: int, number: int) -> None:
-        """Everything follows from the game, its options, the seats, the seed and the number of the match."""
+        """Game, options, seats, seed and the number of the match determine everything."""
         match_id = f"{game.name}-{seed}-{number}"
         self.secret = hashlib.sha256(b"rollbook/1/simulate" + match_id.encode("ascii")).digest()
         self.opened = Opened(
@@ -40,9 +40,9 @@ class Simulation:
         self.match = MatchFold(game, self.opened)
 
     def events(self, decide: Decide | None = None) -> Iterator[tuple[int, Event]]:
-        """The events after the first with their numbers; the fold has taken each before it is given out.
+        """The events after the first, with their numbers; the fold has taken each before it is yielded.
 
-        Without anybody who decides, bots choose by chance.
+        Without `decide`, bots choose at random.
         """
         for event in self._lifecycle():
             yield self._taken(event)
@@ -73,7 +73,7 @@ class Simulation:
 
 
 def _by_chance(bots: Dice) -> Decide:
-    """Bots whose choices are counted, each with its own numbers."""
+    """Bots that choose at random; each choice draws from the stream of its number."""
     numbers = count(1)
 
     def decide(match: MatchFold, seat: int) -> Chosen[Any]:

@@ -1,1 +1,1 @@
-"""Everything between objects, bytes and text: events, moves, messages, the plain form."""
+"""Conversions between objects, bytes and text: events, moves, messages, the plain form."""

@@ -1,8 +1,8 @@
-"""Choices and outcomes as bytes without a message in between: the same bytes, from tables made once for each kind.
+"""Converts choices and outcomes directly to bytes and back, without protobuf messages; the bytes are the same.
 
-An audit proves of every event that a log says it in the one way there is, and messages cost it more than the rules do.
-Here is only what the moves of games are almost always made of: numbers below 128, words, and lists of both.
-Of whatever else there is nothing comes out, and whoever asked goes the long way, by `messages`.
+An audit verifies for every event of a log that its bytes are the canonical ones, and protobuf messages would cost it
+more time than the rules do. Tables made once for each kind of move handle the common contents: numbers below 128,
+words, and lists of both. For anything else the functions return None; the caller then uses `messages`.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from rollbook.rules.catalogue import AnyGame
 from rollbook.v1 import events_pb2, games_pb2
 
 BELOW: Final = 128
-"""Numbers and lengths below this are one byte, which is the number."""
+"""Numbers and lengths below this are written as one byte, which is the number."""
 
 MOST_REMEMBERED: Final = 1 << 12
-"""Of what outcomes of one kind hide."""
+"""Cache size: hidden parts per kind of outcome."""
 
 _SIZED: Final = 2
 _WHOLE_NUMBERS: Final = frozenset({FieldDescriptor.TYPE_INT32, FieldDescriptor.TYPE_UINT32})
@@ -38,32 +38,32 @@ _WHOLE_NUMBERS: Final = frozenset({FieldDescriptor.TYPE_INT32, FieldDescriptor.T
 
 @dataclass(frozen=True, slots=True)
 class _FieldTable:
-    """One field of a move, with its tag."""
+    """One field of a kind of move."""
 
     name: str
     tag: int
     many: bool
     value: Callable[[Any], Any]
-    """Of a move, the value in this field."""
+    """Returns the value of this field of a move."""
     write: Callable[[Any], bytes]
-    """The value with all that stands before it; `_KindTable.write` says what is raised if that is not for here."""
+    """Returns tag and value; raises an error that `_KindTable.write` catches if they cannot be written here."""
     read: Callable[[Any], Any]
-    """The value, from its byte or the bytes of a list, None where there are none; KeyError if none writes it so."""
+    """Returns the value from its byte, the bytes of a list, or None; raises KeyError if it is not canonical."""
 
 
 class _KindTable:
-    """How moves of one kind are written, and read again if nothing of them is hidden."""
+    """Writes moves of one kind, and reads them if nothing in them is hidden."""
 
     def __init__(self, kind: type[Any], layers: tuple[bytes, ...], of: list[_FieldTable]) -> None:
-        """The layers are what stands around the fields, from the outside in, each before the length of all in it."""
+        """`layers` are the tags around the fields, from the outside in, each before the length of its content."""
         self.openings = tuple(_opening(layers, length) for length in range(BELOW))
-        """All that stands before the fields, by their length."""
+        """The bytes before the fields, by the length of the fields."""
         self._kind = kind
         self._written = tuple((field.value, field.write) for field in of)
         self._reads = tuple((field.tag, field.many, field.read) for field in of)
 
     def write(self, move: Any) -> bytes | None:
-        """The bytes of the move; None if they are for the long way."""
+        """The bytes of the move; None if they cannot be written here."""
         try:
             body = b"".join([write(value(move)) for value, write in self._written])
             return self.openings[len(body)] + body
@@ -71,7 +71,7 @@ class _KindTable:
             return None
 
     def read(self, body: bytes) -> Any:
-        """The move that has these fields, if this is the one way to write it: each once at most, in ascending order."""
+        """The move with these fields; None unless the bytes are canonical: fields ascend, each at most once."""
         values = []
         at = 0
         try:
@@ -91,10 +91,10 @@ class _KindTable:
 
 
 class Compact:
-    """The moves of one game. Everything here gives None for what has to be read or written the long way."""
+    """Converts the moves of one game; every method returns None for what only `messages` can convert."""
 
     def __init__(self, game: AnyGame) -> None:
-        """Make the tables."""
+        """Make the tables of all kinds of moves."""
         stubs = stubs_of(game)
         happened = (_tag(events_pb2.Event, "happened"), _tag(events_pb2.Happened, "outcome"))
         hidden = (_tag(events_pb2.Private, "hidden"),)
@@ -114,21 +114,21 @@ class Compact:
             if kind is not None
             for length, opening in enumerate(kind.openings)
         }
-        """By all that stands before the fields: the kind, and how long all of it is."""
+        """Kind and total length of a choice, by the bytes before its fields."""
         self._widths = sorted({len(opening) for opening in self._choices})
 
     def happened(self, outcome: Any) -> bytes | None:
-        """What an event in which chance gave this says behind the link of the event before, and nothing it hides."""
+        """The bytes of an event with this outcome after the link of the event before, without what it hides."""
         kind = self._outcomes.get(type(outcome))
         return None if kind is None else kind.write(outcome)
 
     def private(self, outcome: Any) -> bytes | None:
-        """What lies beside such an event, if all that it hides is known; empty if it hides nothing."""
+        """The private part of such an event, if all that it hides is known; empty if it hides nothing."""
         hidden = self._hidden.get(type(outcome))
         return b"" if hidden is None else hidden(outcome)
 
     def choice(self, data: bytes) -> Any:
-        """The choice that these bytes of a `Choice` are the one way to write."""
+        """The choice with these canonical bytes of a `Choice`."""
         for width in self._widths:
             kind, length = self._choices.get(data[:width], (None, 0))
             if kind is not None:
@@ -138,7 +138,7 @@ class Compact:
 
 @cache
 def compact_of(game: AnyGame) -> Compact:
-    """The tables of this game."""
+    """The tables of a game."""
     return Compact(game)
 
 
@@ -164,7 +164,7 @@ def _number_of(pieces: Callable[[Any], Any]) -> Callable[[Any], int]:
 def _hidden_writer(
     kind: type[Any], message: type[Message] | None, around: tuple[bytes, ...], hides: str
 ) -> Callable[[Any], bytes | None]:
-    """How what an outcome hides is written; it is mostly one of few things."""
+    """Returns a function that writes what an outcome hides; cached, because few values are common."""
     assert message is not None  # noqa: S101 - a game that hides something has a message for it
     of = [_field(field, _in_a_tuple) for field in message.DESCRIPTOR.fields]
     table = _made(kind, (*around, *_layers(games_pb2.HiddenOutcome, message)), of)
@@ -178,7 +178,7 @@ def _in_a_tuple(value: Any) -> tuple[Any, ...]:
 
 
 def _nothing(_value: Any) -> None:
-    """Nothing is written here."""
+    """Returns None: such hidden parts cannot be written here."""
 
 
 def _choice_kind(kind: type[Any], message: type[Message], name: str) -> _KindTable | None:
@@ -206,7 +206,7 @@ def _fields_of(message: type[Message], name: str) -> list[Any]:
 def _field(
     field: Any, value: Callable[[Any], Any], *, chosen: bool = False, optional: bool = False
 ) -> _FieldTable | None:
-    """The table of a field; None if it is of a type, or has a number, that is not for here."""
+    """The table of a field; None if its type or number is not supported here."""
     numbers = _numbers(field)
     tag = field.number << 3 | (_SIZED if field.is_repeated else 0)
     if numbers is None or tag >= BELOW or (field.is_repeated and not field.is_packed):
@@ -221,13 +221,13 @@ def _field(
         written |= {value: b"" for value, number in numbers.items() if not number}
     if optional:
         written[None] = b""
-    # A number that is not written reads as None here.
+    # A field that is not written reads as None here.
     meanings = {data[1] if data else None: value for value, data in written.items()}
     return _FieldTable(field.name, tag, field.is_repeated, value, written.__getitem__, meanings.__getitem__)
 
 
 def _numbers(field: Any) -> dict[Any, int] | None:
-    """The number of every value that a field can have here; None if it is of another type."""
+    """The number of every supported value of a field; None if it has another type."""
     if field.enum_type is not None:
         return {word: number for word, number in numbers_of(field.enum_type).items() if 0 < number < BELOW}
     if field.type == FieldDescriptor.TYPE_BOOL:
@@ -236,7 +236,7 @@ def _numbers(field: Any) -> dict[Any, int] | None:
 
 
 def _list_writer(tag: int, words: Mapping[Any, int] | None, *, ascending: bool) -> Callable[[Any], bytes]:
-    """How a list is written, of words if there are any; the lists of choices ascend by their numbers."""
+    """Returns a function that writes a list, of words if there are any; the lists of choices are sorted by number."""
     openings = [b"", *(bytes((tag, length)) for length in range(1, LONGEST_LIST + 1))]
 
     def write(items: tuple[Any, ...]) -> bytes:
@@ -249,7 +249,7 @@ def _list_writer(tag: int, words: Mapping[Any, int] | None, *, ascending: bool) 
 
 
 def _list_reader(words: Mapping[Any, int] | None) -> Callable[[bytes | None], tuple[Any, ...]]:
-    """How a list of a choice is read, which is written only if there is something in it, and ascends."""
+    """Returns a function that reads a list of a choice; such lists ascend, and are left out if empty."""
     meanings = None if words is None else {number: word for word, number in words.items()}
 
     def read(data: bytes | None) -> tuple[Any, ...]:
@@ -267,7 +267,7 @@ def _tag(message: type[Message], name: str) -> bytes:
 
 
 def _layers(wrapper: type[Message], message: type[Message]) -> tuple[bytes, ...]:
-    """What stands around a game's message in what holds something of whatever game."""
+    """The tags around a game's message in a wrapper."""
     name = place(wrapper, message)
     if name != OTHER:
         return (_tag(wrapper, name),)
@@ -276,7 +276,7 @@ def _layers(wrapper: type[Message], message: type[Message]) -> tuple[bytes, ...]
 
 
 def _opening(layers: tuple[bytes, ...], length: int) -> bytes:
-    """All layers around so many bytes, which are not in it."""
+    """The bytes of all layers before a content of this length."""
     opening = b""
     for layer in reversed(layers):
         opening = layer + varint(length + len(opening)) + opening

@@ -1,7 +1,7 @@
-"""An event's bytes: serialised once, and from then on hashed, stored, sent and archived as they are.
+"""An event's bytes: serialised once, then hashed, stored, sent and archived unchanged.
 
-What stands around an event (its number, its time, the link of the event before, whose command it came from) is in the
-bytes too; what is hidden is not, and lies beside them as bytes of its own.
+The bytes also contain the envelope of an event: its number, its time, the link of the event before, and the request it
+came from. Hidden parts are not in them, but in separate bytes, the private part.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ SIGNATURE_BYTES: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """One event of a log, with what stands around it and the bytes it is."""
+    """One event of a log with its envelope and its bytes."""
 
     sequence: int
     time_ms: int
@@ -56,15 +56,15 @@ class Logged:
     """The link of the event before."""
     event: Event
     request: bytes
-    """Whose command this is the first event of, as 16 bytes; empty for all others."""
+    """Hash of the request whose first event this is, 16 bytes; empty for all other events."""
     data: bytes
     """The event's bytes."""
     private: bytes
-    """What lies hidden beside them; empty where nothing does."""
+    """The private part; empty if nothing is hidden."""
 
     @property
     def link(self) -> bytes:
-        """What the next event carries."""
+        """The link of this event, which the next one contains."""
         return link(self.data)
 
 
@@ -78,7 +78,7 @@ def write_bytes(  # noqa: PLR0913 - what stands around an event
     request: bytes = b"",
     secret: bytes = b"",
 ) -> Logged:
-    """Serialise an event for good; the secret lies beside event 1, what it hides, if known, beside their draw."""
+    """Serialise an event; the private part is the secret for event 1, and for a draw what it hides, if known."""
     seat = getattr(event, "seat", None)
     around = proto.Event(sequence=sequence, time_ms=time_ms, previous=previous, request=request, seat=seat)
     private = b""
@@ -91,21 +91,21 @@ def write_bytes(  # noqa: PLR0913 - what stands around an event
         body = _body_bytes(game, event)
         if isinstance(event, Opened):
             private = proto.Private(secret=secret).SerializeToString(deterministic=True)
-    # The body has higher numbers than what stands around it.
+    # The body's field numbers are higher than those of the envelope.
     data = around.SerializeToString(deterministic=True) + body
     return Logged(sequence, time_ms, previous, event, request, data, private)
 
 
 def write_private(game: AnyGame, outcome: Any) -> bytes:
-    """What lies beside an outcome; empty if it hides nothing, or nothing that is known."""
+    """The private part of an outcome; empty if it hides nothing, or nothing that is known."""
     hidden = write_hidden(game, outcome)
     return b"" if hidden is None else proto.Private(hidden=hidden).SerializeToString(deterministic=True)
 
 
 def read_bytes(data: bytes, private: bytes = b"", game: AnyGame | None = None, match_id: str = "") -> Logged:
-    """The event that these bytes are; without what lies beside them, what is hidden stays so.
+    """Parse the bytes of an event; without the private part its hidden parts stay hidden.
 
-    The game is that of event 1, which alone is read without one. Whatever cannot be read is `Unreadable`.
+    The game is that of event 1, which itself is read without one. Raises Unreadable.
     """
     try:
         written = proto.Event.FromString(data)
@@ -120,7 +120,7 @@ def read_bytes(data: bytes, private: bytes = b"", game: AnyGame | None = None, m
 
 
 def read_secret(private: bytes) -> bytes:
-    """The secret that lies beside event 1."""
+    """The secret in the private part of event 1."""
     return proto.Private.FromString(private).secret
 
 
@@ -129,7 +129,7 @@ def read_secret(private: bytes) -> bytes:
 
 @cache
 def _bodies(game: AnyGame) -> Remembered:
-    """What is chosen and thrown again and again, in one match and the next."""
+    """Cache of the bytes of common choices and outcomes, for all matches of a game."""
     return Remembered(partial(_body_bytes, game))
 
 
@@ -209,7 +209,7 @@ def _write_sealed(event: Sealed, sealed: proto.Sealed) -> None:
 
 
 def aborted_message(why: str) -> proto.Sealed.Aborted:
-    """Why a match has no result, without the evidence of a lost log."""
+    """The reason why a match was aborted as a message, without the evidence of a lost log."""
     reason, _, seats = why.partition(":")
     number = proto.AbortReason.Value(_ABORT_PREFIX + reason.upper())
     return proto.Sealed.Aborted(reason=number, seats=map(int, seats.split(",")) if seats else ())

@@ -1,7 +1,7 @@
 """Choices and outcomes as protobuf messages, and back, derived from the fields of their dataclasses.
 
-A choice message is what a stranger sends: whatever it holds is read into a choice or refused as `Invalid`, and whether
-the choice is legal is for the rules to say. What an outcome hides is not in its message but given out beside it.
+A choice message comes from an untrusted client: any content becomes either a choice or an `Invalid` refusal, and the
+rules decide whether the choice is legal. The hidden part of an outcome is not in its message but returned separately.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from rollbook.rules.refusals import Invalid, Reason
 from rollbook.v1 import games_pb2 as proto
 
 LONGEST_REMEMBERED: Final = 64
-"""The bytes of a choice; a stranger may send more, with fields that are not known here."""
+"""Longest choice, in bytes, that is cached; an untrusted one may be longer, with unknown fields."""
 
 COUNT = "count"
-"""The field that says how long a hidden tuple is."""
+"""The field with the length of a hidden tuple."""
 
 # Choices
 
@@ -38,7 +38,7 @@ def write_choice(game: AnyGame, choice: Any) -> proto.Choice:
 
 
 def choice_values(game: AnyGame, choice: Any) -> dict[str, Any]:
-    """The fields of the game's own choice message, as its constructor takes them, their lists ascending."""
+    """The fields of the game's choice message, as its constructor takes them, lists ascending."""
     kind: Any = type(choice)
     name, values = _choice_writer(game, kind)
     return {name: values(choice)}
@@ -46,7 +46,7 @@ def choice_values(game: AnyGame, choice: Any) -> dict[str, Any]:
 
 @cache
 def _choice_writer(game: AnyGame, kind: Any) -> tuple[str, Callable[[Any], dict[str, Any]]]:
-    """What choices of this kind are called, and what their message says of one."""
+    """The name of this kind of choice, and a function that returns the fields of its message."""
     name = _name(game.choices, kind)
     described = _message_of(stubs_of(game).choice, name).fields_by_name
     written = [(field.name, described[field.name]) for field in fields(kind)]
@@ -66,14 +66,14 @@ def _choice_writer(game: AnyGame, kind: Any) -> tuple[str, Callable[[Any], dict[
 
 
 def read_choice(game: AnyGame, sent: proto.Choice) -> Any:
-    """The choice of this game that was sent; refused if there is none, or one of another game."""
+    """The choice of this game in a message; raises Invalid if there is none, or one of another game."""
     data = sent.SerializeToString(deterministic=True)
     return _remembered_choice(game, data) if len(data) <= LONGEST_REMEMBERED else _read_choice(game, sent)
 
 
 @lru_cache(MOST_REMEMBERED)
 def _remembered_choice(game: AnyGame, data: bytes) -> Any:
-    """The choice by its bytes, since the same few are sent again and again; a refusal is not remembered."""
+    """Caches choices by their bytes, since few are common; refusals are not cached."""
     return _read_choice(game, proto.Choice.FromString(data))
 
 
@@ -86,7 +86,7 @@ def _read_choice(game: AnyGame, sent: proto.Choice) -> Any:
 
 
 def choice_in(game: AnyGame, message: Message) -> Any:
-    """The choice that the game's own choice message holds, its lists ascending; refused if it holds none."""
+    """The choice in the game's choice message, lists ascending; raises Invalid if there is none."""
     kind = message.WhichOneof("kind")
     if kind is None:
         raise _nothing_chosen(game)
@@ -138,7 +138,7 @@ def write_outcome(game: AnyGame, outcome: Any) -> proto.Outcome:
 
 @cache
 def _outcome_writer(game: AnyGame, kind: Any) -> tuple[str, Callable[[Any], dict[str, Any]]]:
-    """What outcomes of this kind are called, and what their message says of one."""
+    """The name of this kind of outcome, and a function that returns the fields of its message."""
     name = _name(game.outcomes, kind)
     described = _message_of(stubs_of(game).outcome, name).fields_by_name
     written = [(field.name, described.get(field.name)) for field in fields(kind)]
@@ -160,7 +160,7 @@ def _outcome_writer(game: AnyGame, kind: Any) -> tuple[str, Callable[[Any], dict
 
 
 def write_hidden(game: AnyGame, outcome: Any) -> proto.HiddenOutcome | None:
-    """What lies hidden beside the outcome, if it hides something and that is known."""
+    """The hidden part of an outcome as a message; None if it hides nothing, or its hidden part is unknown."""
     kind: Any = type(outcome)
     name = hiding(game, kind)
     if name is None:
@@ -177,13 +177,13 @@ def write_hidden(game: AnyGame, outcome: Any) -> proto.HiddenOutcome | None:
 
 @cache
 def hiding(game: AnyGame, outcome: Any) -> str | None:
-    """The field that outcomes of this kind hide: the one that their message does not have."""
+    """The field that outcomes of this kind hide, which their message lacks; None if they hide none."""
     described = _message_of(stubs_of(game).outcome, _name(game.outcomes, outcome)).fields_by_name
     return next((field.name for field in fields(outcome) if field.name not in described), None)
 
 
 def read_outcome(game: AnyGame, written: proto.Outcome, hidden: proto.HiddenOutcome | None = None) -> Any:
-    """The outcome that was written, with what lies hidden beside it if that is at hand."""
+    """The outcome in a message, with its hidden part if that is given."""
     message = unwrap(written, stubs_of(game).outcome)
     kind = None if message is None else message.WhichOneof("kind")
     if message is None or kind is None:
@@ -204,7 +204,7 @@ def _read_hidden(game: AnyGame, hidden: proto.HiddenOutcome) -> tuple[Any, ...]:
 
 @cache
 def _hidden(game: AnyGame) -> tuple[type[Message], Any]:
-    """The message of what is hidden, and its one field."""
+    """The message type of the hidden part, and its only field."""
     kind = stubs_of(game).hidden
     if kind is None:
         raise Unreadable(f"{game.name} hides nothing")
@@ -236,7 +236,7 @@ def _name(vocabulary: Mapping[str, type[Any]], move: type[Any]) -> str:
 
 
 def _message_of(wrapper: type[Message], name: str) -> Any:
-    """The description of the message that a field of this one holds."""
+    """The descriptor of the message in a field of this one."""
     return wrapper.DESCRIPTOR.fields_by_name[name].message_type
 
 
@@ -245,7 +245,7 @@ def _number(field: Any, item: Any) -> Any:
 
 
 def read_word(field: Any, value: Any) -> Any:
-    """The value of a field, as a word if the field is one of words; unreadable if it stands for none."""
+    """The value of a field, as a word if the field is an enum; raises Unreadable for an unknown number."""
     if field.enum_type is None:
         return value
     word = words_of(field.enum_type).get(value)
@@ -255,5 +255,5 @@ def read_word(field: Any, value: Any) -> Any:
 
 
 def sent_word(field: Any, value: Any) -> Any:
-    """The same of what a stranger sent: a number that stands for no word is left for the rules to refuse."""
+    """The value of a field from a client; an unknown number of an enum becomes text, which the rules refuse."""
     return value if field.enum_type is None else words_of(field.enum_type).get(value, str(value))

@@ -1,7 +1,7 @@
 """A game's choices and outcomes as JSON fields, and back, derived from the fields of its dataclasses.
 
-The names and the order of the fields are those of the dataclass. In a choice a field that is None is left out; in an
-outcome None is what the viewer may not see, written as null (a list with its `count`). Lists in choices are ascending.
+Names and order of the fields are those of the dataclass. In a choice a field that is None is left out. In an outcome
+None means hidden from the viewer, written as null (a list with its `count`). Lists in choices are ascending.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rollbook.rules.game import NumberWords
 JsonObject = dict[str, Any]
 
 LONGEST_LIST: Final = 100
-"""No list in any game is longer: the material of the largest has 88 pieces."""
+"""Longest list in any game; the largest game has 88 pieces."""
 
 
 class Unreadable(ValueError):
@@ -24,38 +24,38 @@ class Unreadable(ValueError):
 
 
 class ClaimedPieces(tuple[None, ...]):  # noqa: SLOT001 - no tuple can have slots
-    """More hidden pieces than any game has, as a stranger may claim them: a number, of which nothing is made.
+    """A claimed number of hidden pieces above that of any game, kept as a number only to save memory.
 
-    It is as long as was claimed, so that it is written again, told and refused by that number; but it holds one None.
+    `len` returns the claimed number, so that it can be written again, shown and refused; the tuple holds a single None.
     """
 
     _count: int
 
     def __new__(cls, count: int) -> Self:
-        """Claim so many."""
+        """Claim `count` pieces."""
         claimed = super().__new__(cls, (None,))
         claimed._count = count
         return claimed
 
     def __len__(self) -> int:
-        """How many are claimed."""
+        """The claimed number."""
         return self._count
 
     def __eq__(self, other: object) -> bool:
-        """As many were claimed: what is remembered by one claim, or by a hidden piece, is not that of another."""
+        """Compare the claimed numbers, so that a cache keeps different claims and real hidden pieces apart."""
         return isinstance(other, ClaimedPieces) and self._count == other._count
 
     def __ne__(self, other: object) -> bool:
-        """A tuple has a word of its own for this."""
+        """The opposite of `__eq__`; tuples define their own."""
         return not self == other
 
     def __hash__(self) -> int:
-        """By the number."""
+        """Hash of the claimed number."""
         return hash((ClaimedPieces, self._count))
 
 
 def hidden_pieces(count: int) -> tuple[None, ...]:
-    """So many hidden pieces; of more than any list of any game has, only the claim.
+    """A tuple of hidden pieces; a ClaimedPieces if they are more than any list in any game has.
 
     >>> hidden_pieces(2), len(hidden_pieces(300_000_000))
     ((None, None), 300000000)
@@ -82,7 +82,7 @@ def _exactly(kind: type, words: str) -> Callable[[Any], Any]:
 
 
 def _in_words(words: NumberWords) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
-    """How numbers are read and written of which some are words."""
+    """Functions that write and read numbers of which some are words."""
     numbers = {word: number for number, word in words.of.items()}
 
     def read(value: Any) -> Any:
@@ -121,7 +121,7 @@ def _field(name: str, hint: Any) -> _Field:
 
 
 def _words_of(hint: Any) -> NumberWords | None:
-    """The words that the type, or the type it is made of, is marked with."""
+    """The words in the annotation of a type, or of its supertype; None if it has none."""
     if isinstance(hint, NewType):
         hint = hint.__supertype__
     marks = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
@@ -139,7 +139,7 @@ _known: Final[dict[type, tuple[_Field, ...]]] = {}
 
 
 def _fields_of(kind: type[Any]) -> tuple[_Field, ...]:
-    """The fields of a kind of move; looked at once, for lines are many and kinds are few."""
+    """The fields of a kind of move; cached, because there are many lines and few kinds."""
     found = _known.get(kind)
     if found is None:
         hints = get_type_hints(kind, include_extras=True)
@@ -219,12 +219,12 @@ def _read_field(field: _Field, written: Mapping[str, Any], *, choice: bool) -> A
 
 
 def is_hidden(outcome: Any) -> bool:
-    """Whether the outcome keeps something from its viewer."""
+    """Whether the outcome hides something from its viewer."""
     return any(_hides(getattr(outcome, field.name)) for field in _fields_of(type(outcome)) if field.optional)
 
 
 def with_hidden(seen: Any, true: Any) -> Any:
-    """What was seen, completed by the true outcome where it hides something of the same kind and number."""
+    """The seen outcome, completed from the true one where it hides something of the same kind and number."""
     if type(seen) is not type(true):
         return seen
     hidden = {

@@ -1,7 +1,7 @@
 """The plain form of a match: one JSON object a line, the same bytes for the same match.
 
-`write` makes lines of events and `read` events of lines. The first line, the header, gathers what the first events
-fixed, so a reader learns the entropy of all seats before the events that reveal it.
+`write` turns events into lines and `read` lines into events. The first line, the header, combines what the first events
+determined, so that a reader has the entropy of all seats before the events that reveal it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from rollbook.rules.refusals import RefusedByRules
 
 FORM: Final = 1
 LONGEST_LINE: Final = 1 << 16
-"""In bytes; the longest that any game writes, a header, has a few thousand."""
+"""In bytes; the longest line of any game, a header, has a few thousand."""
 
 _LIFECYCLE: Final[dict[str, type[Any]]] = {
     "seat_taken": SeatTaken,
@@ -50,11 +50,11 @@ _LIFECYCLE_NAMES: Final = {kind: name for name, kind in _LIFECYCLE.items()}
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """Line 1: event 1, and what the events until the start revealed."""
+    """Line 1: event 1, and what the events up to the start revealed."""
 
     opened: Opened
     entropy: tuple[bytes, ...]
-    """What each seat revealed; empty for none."""
+    """The entropy of each seat; empty for none."""
 
     @property
     def game(self) -> AnyGame:
@@ -95,7 +95,7 @@ class LineWriter:
     """Writes the lines after the header."""
 
     def __init__(self, game: AnyGame) -> None:
-        """Know the game's words."""
+        """Prepare the names of the game's moves."""
         self._choices = {kind: name for name, kind in game.choices.items()}
         self._outcomes = {kind: name for name, kind in game.outcomes.items()}
 
@@ -104,7 +104,7 @@ class LineWriter:
         return dumps({"seq": sequence, **self.body(event)})
 
     def body(self, event: Event) -> JsonObject:
-        """What the event's line says besides its number."""
+        """The fields of the event's line, without its number."""
         match event:
             case Happened(outcome):
                 return {"chance": self._outcomes[type(outcome)], **write_outcome(outcome)}
@@ -123,7 +123,7 @@ class LineWriter:
 
 
 def read_header(line: str) -> Header:
-    """Read line 1; whatever is not exactly a header this program knows is refused with the reason."""
+    """Read line 1; raises an error with the reason unless it is exactly a header that this version can write."""
     written = _parsed(line)
     _keys(written, "rollbook", "match", "game", "ruleset", "options", "components", "seats", "commitment", "entropy")
     if written["rollbook"] != FORM or type(written["rollbook"]) is not int:
@@ -166,7 +166,7 @@ class LineReader:
     """Reads the lines after the header."""
 
     def __init__(self, header: Header) -> None:
-        """Know the game's words, and the entropy that the seats will reveal."""
+        """Prepare the names of the game's moves, and the entropy that the seats will reveal."""
         game = header.game
         self._choices = game.choices
         self._outcomes = game.outcomes
@@ -174,7 +174,7 @@ class LineReader:
         self._line = LineWriter(game)
 
     def __call__(self, line: str) -> tuple[int, Event]:
-        """The number and the event that the line stands for."""
+        """The number and the event of a line."""
         written = _parsed(line)
         sequence = written.get("seq")
         if type(sequence) is not int:
@@ -182,7 +182,7 @@ class LineReader:
         event = self._event(written)
         rewritten = {"seq": sequence, **self._line.body(event)}
         if "choice" in written:
-            # Lists in choices are accepted in any order; everything else has to be as we would write it.
+            # Lists in choices may be in any order; everything else has to be in canonical form.
             rewritten.update({key: value for key, value in written.items() if type(value) is list and key in rewritten})
         _same(line, rewritten)
         return sequence, event

@@ -1,6 +1,6 @@
-"""Messages as bytes without a message: the bytes of one are those of its fields, one behind the other by their numbers.
+"""Builds the bytes of messages from those of their fields, concatenated in the order of their numbers.
 
-So what is written again and again, such as a column of a board, is serialised by protobuf once and then remembered.
+So common parts, such as a column of a board, are serialised by protobuf once and then cached.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ _SEVEN_BITS: Final = 0x7F
 _MORE: Final = 0x80
 
 MOST_REMEMBERED: Final = 4_096
-"""Bytes that one field is remembered as; behind that it begins anew."""
+"""Cache size per field; a full cache is cleared."""
 
 
 class Remembered(dict[Any, bytes]):
-    """By value the bytes that are made of it, each made when it is first asked for."""
+    """Cache of the bytes of values, each made on first use."""
 
     def __init__(self, make: Callable[[Any], bytes]) -> None:
-        """Remember nothing yet."""
+        """`make` serialises a value."""
         self._make = make
 
     def __missing__(self, value: Hashable) -> bytes:
-        """Make them."""
+        """Serialise and cache a value."""
         if len(self) >= MOST_REMEMBERED:
             self.clear()
         made = self[value] = self._make(value)
@@ -38,7 +38,7 @@ def length_delimited(number: int, content: bytes) -> bytes:
 
 @lru_cache(MOST_REMEMBERED)
 def _prefix(number: int, size: int) -> bytes:
-    """Which field it is and how many bytes follow."""
+    """The tag of a field and the length of its content."""
     return tag_of(number) + varint(size)
 
 

@@ -1,4 +1,4 @@
-"""The protobuf messages of a game, found by the game's name in the module that the game names."""
+"""Finds the protobuf messages of a game by its name, in the module that the game names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rollbook.v1 import games_pb2 as proto
 
 @dataclass(frozen=True, slots=True)
 class Stubs:
-    """What a game's values are written into."""
+    """The message types for a game's values."""
 
     options: type[Message]
     choice: type[Message]
@@ -23,7 +23,7 @@ class Stubs:
     view: type[Message]
     legal_choices: type[Message]
     hidden: type[Message] | None
-    """None: the game hides nothing."""
+    """None if the game hides nothing."""
 
 
 @cache
@@ -45,7 +45,7 @@ Held = proto.Options | proto.Choice | proto.View | proto.LegalChoices
 
 
 def game_in(wrapper: Held) -> AnyGame | None:
-    """The game, at its newest ruleset, that the wrapper holds something of; None if it is not installed."""
+    """The game, at its newest ruleset, whose message the wrapper contains; None if it is not installed."""
     held = content(wrapper)
     if wrapper.WhichOneof("game") != OTHER:
         return None if held is None else current().get(held)

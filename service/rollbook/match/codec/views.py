@@ -1,6 +1,6 @@
 """Options, views and legal choices as protobuf messages, and back, by the names and types of their fields.
 
-Bots read here what the rules themselves would give them, and boards what they draw.
+Bots read the rules' own objects from them, and boards what they draw.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def write_options(game: AnyGame, options: Options) -> proto.Options:
 
 
 def given_options(game: AnyGame, sent: proto.Options) -> dict[str, OptionValue]:
-    """The options that are said; those left out are not in it, and what the game does not know is refused."""
+    """The options in a message, without those left out; raises a refusal for options that the game does not have."""
     message = unwrap(sent, stubs_of(game).options)
     if message is None:
         raise Invalid(Reason.GAME_UNKNOWN, f"these are no options of {game.name}")
@@ -53,7 +53,7 @@ def given_options(game: AnyGame, sent: proto.Options) -> dict[str, OptionValue]:
 
 
 def read_options(game: AnyGame, written: proto.Options, seats: int) -> Options:
-    """All options of a match of so many seats; what the message leaves out has its default."""
+    """All options of a match with this number of seats; those left out of the message have their defaults."""
     return game.settle(given_options(game, written), seats)
 
 
@@ -67,7 +67,7 @@ def write_view(game: AnyGame, view: Any) -> proto.View:
 
 
 def write_view_bytes(game: AnyGame, view: Any) -> bytes:
-    """The bytes of that message."""
+    """The serialised message, made of cached parts where possible."""
     kind = stubs_of(game).view
     viewed: Any = type(view)
     written = _bytes_writer(viewed, cast("Any", kind))(view)
@@ -75,7 +75,7 @@ def write_view_bytes(game: AnyGame, view: Any) -> bytes:
 
 
 def read_view(game: AnyGame, sent: proto.View) -> Any:
-    """What `Game.view` gave the perspective that this message is for."""
+    """The view that `Game.view` returned for the message's perspective."""
     message = unwrap(sent, stubs_of(game).view)
     if message is None:
         raise Unreadable(f"the view is none of {game.name}")
@@ -102,7 +102,7 @@ def write_legal(game: AnyGame, choices: Choices[Any]) -> proto.LegalChoices:
 
 
 def write_legal_bytes(game: AnyGame, choices: Choices[Any]) -> bytes:
-    """The bytes of that message."""
+    """The serialised message, made of cached parts where possible."""
     if type(choices) is Listed:
         return _listed_bytes(game)[choices]
     return write_legal(game, choices).SerializeToString()
@@ -114,7 +114,7 @@ def _listed_bytes(game: AnyGame) -> Remembered:
 
 
 def read_legal(game: AnyGame, sent: proto.LegalChoices) -> Choices[Any]:
-    """What `Game.legal` gave."""
+    """The choices that `Game.legal` returned."""
     message = unwrap(sent, stubs_of(game).legal_choices)
     if message is None:
         raise Unreadable(f"these are no legal choices of {game.name}")
@@ -127,7 +127,7 @@ def read_legal(game: AnyGame, sent: proto.LegalChoices) -> Choices[Any]:
 
 
 def _values(value: Any, described: Any) -> dict[str, Any]:
-    """The fields of a message by those of a dataclass, as the message's constructor takes them."""
+    """The fields of a message from those of a dataclass, as the message's constructor takes them."""
     kind: Any = type(value)
     written: dict[str, Any] = _values_writer(kind, described)(value)
     return written
@@ -135,7 +135,7 @@ def _values(value: Any, described: Any) -> dict[str, Any]:
 
 @cache
 def _values_writer(kind: Any, described: Any) -> Callable[[Any], dict[str, Any]]:
-    """What makes of a dataclass of this kind the fields of such a message, in which each has one of its name."""
+    """Returns a function from a dataclass of this kind to the fields of its message, which have the same names."""
     names = tuple(field.name for field in fields(kind))
     if not names:
         return lambda _value: {}
@@ -153,7 +153,7 @@ def _values_writer(kind: Any, described: Any) -> Callable[[Any], dict[str, Any]]
 
 
 def _writer(field: Any) -> Callable[[Any], Any] | None:
-    """What makes of a value what protobuf takes for this field; None: protobuf takes it as it is."""
+    """Returns a function that converts values of this field for protobuf; None if they need no conversion."""
     if field.enum_type is not None:
         words = numbers_of(field.enum_type)
         return (lambda value: [words[word] for word in value]) if field.is_repeated else words.__getitem__
@@ -166,7 +166,7 @@ def _written(field: Any, value: Any) -> Any:
 
 
 def _messages(described: Any, values: Iterable[Any]) -> list[dict[str, Any]]:
-    """Protobuf has no lists of lists but lists of messages that hold one."""
+    """Protobuf has no lists of lists; lists of messages with one list each take their place."""
     return [
         _inner_list(described, value) if isinstance(value, tuple) else _values(value, described) for value in values
     ]
@@ -181,7 +181,7 @@ def _inner_list(described: Any, values: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def _wrapped_bytes(wrapper: type[Message], kind: type[Message], content: bytes) -> bytes:
-    """A game's message where its game belongs."""
+    """The bytes of a wrapper around a game's message."""
     name = place(wrapper, kind)
     if name == OTHER:
         return wrap(wrapper(), kind.FromString(content)).SerializeToString(deterministic=True)
@@ -190,7 +190,7 @@ def _wrapped_bytes(wrapper: type[Message], kind: type[Message], content: bytes) 
 
 @cache
 def _bytes_writer(kind: Any, message: type[Message]) -> Callable[[Any], bytes]:
-    """What makes of a dataclass of this kind the bytes of such a message."""
+    """Returns a function from a dataclass of this kind to the bytes of its message."""
     described = sorted(
         (message.DESCRIPTOR.fields_by_name[field.name] for field in fields(kind)), key=lambda field: field.number
     )
@@ -204,7 +204,7 @@ def _bytes_writer(kind: Any, message: type[Message]) -> Callable[[Any], bytes]:
 
 
 def _field_bytes(message: type[Message], field: Any) -> Callable[[Any], bytes]:
-    """What makes the bytes of one field, without any where it is not there."""
+    """Returns a function that serialises one field; no bytes for an absent one."""
     name, write = field.name, _writer(field) or (lambda value: value)
     if field.message_type is None or not field.is_repeated:
         return Remembered(
@@ -218,20 +218,20 @@ def _field_bytes(message: type[Message], field: Any) -> Callable[[Any], bytes]:
 
 
 def _read(kind: Any, message: Message) -> Any:
-    """A dataclass, every field from the field of its name."""
+    """Make a dataclass from the fields of a message, by their names."""
     return _reader(kind, message.DESCRIPTOR)(message)
 
 
 @cache
 def _reader(kind: Any, described: Any) -> Callable[[Any], Any]:
-    """What makes a dataclass of this kind of such a message."""
+    """Returns a function from a message to a dataclass of this kind."""
     hints = get_type_hints(kind)
     readers = [_field_reader(hints[field.name], described.fields_by_name[field.name]) for field in fields(kind)]
     return lambda message: kind(*[read(message) for read in readers])
 
 
 def _field_reader(hint: Any, field: Any) -> Callable[[Any], Any]:
-    """What takes the value of one field out of a message."""
+    """Returns a function that reads one field of a message."""
     name, get = field.name, attrgetter(field.name)
     if field.is_repeated:
         return _list_reader(hint, field)
@@ -244,14 +244,14 @@ def _list_reader(hint: Any, field: Any) -> Callable[[Any], Any]:
     get, read = attrgetter(field.name), _item_reader(_inner(hint), field)
     if NoneType not in get_args(hint):
         return lambda message: read(get(message))
-    # An empty list that may be missing is one that is not shown, unless there is a number beside it, and it is 0.
+    # An empty optional list means a hidden one, unless the number beside it is 0.
     size = f"{field.name}_size"
     has_size = size in field.containing_type.fields_by_name
     return lambda message: read(get(message)) or (() if has_size and getattr(message, size) == 0 else None)
 
 
 def _item_reader(hint: Any, field: Any) -> Callable[[Iterable[Any]], tuple[Any, ...]]:
-    """What takes the items out of a field that has many."""
+    """Returns a function that reads the items of a repeated field."""
     if field.message_type is not None:
         read = _reader(cast("Hashable", hint), field.message_type) if is_dataclass(hint) else _inner_reader(hint, field)
         return lambda items: tuple(map(read, items))
@@ -259,12 +259,12 @@ def _item_reader(hint: Any, field: Any) -> Callable[[Iterable[Any]], tuple[Any, 
 
 
 def _inner_reader(hint: Any, field: Any) -> Callable[[Any], Any]:
-    """Protobuf has no lists of lists but lists of messages that hold one."""
+    """Protobuf has no lists of lists; lists of messages with one list each take their place."""
     (inner,) = field.message_type.fields
     return _field_reader(hint, inner)
 
 
 def _inner(hint: Any) -> Any:
-    """What a tuple, or a tuple that may be missing, holds."""
+    """The item type of a tuple, or of an optional one."""
     whole = next((part for part in get_args(hint) if get_args(part)), hint) if NoneType in get_args(hint) else hint
     return get_args(whole)[0]

@@ -1,4 +1,4 @@
-"""Words of the rules as numbers of enums: `star` is RAFFZAHN_FACE_STAR, and nothing else is written of it."""
+"""Words of the rules as numbers of enums: `star` is RAFFZAHN_FACE_STAR."""
 
 from __future__ import annotations
 

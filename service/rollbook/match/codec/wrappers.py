@@ -1,6 +1,6 @@
-"""The messages of games.proto, which hold something of whatever game: in its own field, or in `other`.
+"""The wrapper messages of games.proto, which hold a message of any game: in its own field, or in `other`.
 
-Nothing of the rules is loaded here, so that clients without rules share it.
+This module does not load the rules, so that clients without rules can share it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _URL: Final = "type.googleapis.com/"
 
 
 def wrap(wrapper: Wrapper, message: Message) -> Wrapper:
-    """Put a game's message where its game belongs; the wrapper is given back."""
+    """Put a game's message into its field of the wrapper, and return the wrapper."""
     name = _fields(wrapper.DESCRIPTOR).get(message.DESCRIPTOR.full_name, OTHER)
     field = getattr(wrapper, name)
     if name == OTHER:
@@ -31,17 +31,17 @@ def wrap(wrapper: Wrapper, message: Message) -> Wrapper:
 
 
 def place(wrapper: type[Message], message: type[Message]) -> str:
-    """The field of the wrapper in which a game's message stands."""
+    """The name of the wrapper's field for a game's message."""
     return _fields(wrapper.DESCRIPTOR).get(message.DESCRIPTOR.full_name, OTHER)
 
 
 def type_url(message: type[Message]) -> str:
-    """How `other` says which message it holds."""
+    """The type URL of a message in `other`."""
     return _URL + message.DESCRIPTOR.full_name
 
 
 def unwrap(wrapper: Message, kind: type[Held]) -> Held | None:
-    """The message of this kind that the wrapper holds; None if it holds none, or in a way that is not canonical."""
+    """The message of this kind in the wrapper; None if there is none, or if it is not in canonical form."""
     name = wrapper.WhichOneof("game")
     if name is None:
         return None
@@ -53,7 +53,7 @@ def unwrap(wrapper: Message, kind: type[Held]) -> Held | None:
 
 
 def content(wrapper: Message) -> str | None:
-    """What the wrapper holds: the name of a listed game, else the full name of a message; None if it holds nothing."""
+    """The content of the wrapper: the name of a listed game, or the full name of a message; None if it is empty."""
     name: str | None = wrapper.WhichOneof("game")
     if name != OTHER:
         return name
