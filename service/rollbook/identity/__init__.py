@@ -1,1 +1,1 @@
-"""Who somebody is: signed tokens, the names of players, key files, and how a player is referred to in a log."""
+"""Identities: signed tokens, player names, key files, and references to players in logs."""

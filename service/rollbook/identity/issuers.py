@@ -1,4 +1,4 @@
-"""Other issuers whose tokens a service takes: each is described by a file, and gives only the roles that it names.
+"""Other issuers whose tokens a service accepts: a file describes each of them and the roles that it may give.
 
     {
       "issuer": "https://club.example",
@@ -9,9 +9,9 @@
       ]
     }
 
-`issuer` is what its tokens have as `iss`. A key is a JSON Web Key, as issuers publish them, or a line of `rollbook
-key`; tokens name it as `kid`. A key that signs no more stays in the list for as long as its tokens shall hold. Whoever
-may write to the file could sign for everybody, so only its owner may.
+`issuer` is the `iss` of its tokens. A key is a JSON Web Key, as issuers publish them, or a line of `rollbook key`;
+tokens name it as `kid`. A retired key stays in the list as long as its tokens shall be accepted. Only the owner may
+write to the file, because its keys can sign for everyone.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _OKP: Final = {"kty": "OKP", "crv": "Ed25519"}
 
 
 class IssuerReason(StrEnum):
-    """Every reason to trust nobody because of a file."""
+    """Every reason to refuse an issuer file."""
 
     FILE_EXPOSED = "file_exposed"
     FILE_MALFORMED = "file_malformed"
@@ -51,11 +51,11 @@ class IssuerReason(StrEnum):
 
 
 class IssuerRefused(IdentityRefused[IssuerReason]):
-    """No issuer is trusted by this file."""
+    """The issuer file is refused."""
 
 
 def read_issuers(paths: Iterable[Path]) -> list[TrustedIssuer]:
-    """The issuers that the files describe; IssuerRefused names the file, OSError if one cannot be read."""
+    """The issuers in these files; raises IssuerRefused, which names the file, or OSError."""
     found: dict[str, TrustedIssuer] = {}
     for path in paths:
         try:
@@ -69,7 +69,7 @@ def read_issuers(paths: Iterable[Path]) -> list[TrustedIssuer]:
 
 
 def read_issuer(path: Path) -> TrustedIssuer:
-    """The issuer that a file describes."""
+    """The issuer in a file; raises IssuerRefused or OSError."""
     with path.open("rb") as file:
         mode = os.fstat(file.fileno()).st_mode
         data = file.read(LONGEST_FILE + 1)

@@ -1,9 +1,9 @@
-"""Ed25519 key files, and the list beside each (FILE.public) of all public keys it ever held.
+"""Ed25519 key files, each with a list (FILE.public) of all public keys it ever held.
 
-A key file is PEM (PKCS 8) that its owner alone can read. It appears whole or not at all, and of several processes that
-create it at once exactly one wins. To rotate a key, move its file away: the next `load_or_create` makes a new one, and
-the list keeps the old public key, so that what it signed can be verified for ever. Whoever may write to the list could
-sign as the service, so only its owner may.
+A key file is PEM (PKCS 8) that only its owner can read. It is written atomically; of several processes that create it
+at once exactly one wins. To rotate a key, move its file away: the next `load_or_create` makes a new one, and the list
+keeps the old public key, so that old signatures can always be verified. Only the owner may write to the list, because
+anyone who can add a key to it can sign as the service.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _WRITTEN_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 def load(path: Path) -> Ed25519PrivateKey:
-    """The key in the file; KeyRefused if others can reach it or it is no Ed25519 key, OSError if it cannot be read."""
+    """The key in a file; raises KeyRefused if others can access it or it is not an Ed25519 key, and OSError."""
     with open(path, "rb", opener=_without_waiting) as file:
         mode = _mode(file)
         if not stat.S_ISREG(mode):
@@ -52,7 +52,7 @@ def load(path: Path) -> Ed25519PrivateKey:
 
 
 def load_or_create(path: Path) -> Ed25519PrivateKey:
-    """The key in the file, which is created if it is not there; its public key is published before it is returned."""
+    """The key in a file, created if necessary; its public key is in the list before it is returned."""
     if not path.exists():
         pem = Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
         create_file(path, pem, 0o600)
@@ -62,7 +62,7 @@ def load_or_create(path: Path) -> Ed25519PrivateKey:
 
 
 def published(path: Path) -> dict[str, Ed25519PublicKey]:
-    """By key id all public keys that the key file ever held, the oldest first; none if nothing was published."""
+    """All public keys that a key file ever held, by key id, the oldest first; empty without a list."""
     try:
         with _published_path(path).open("rb") as file:
             return _read_published(file)
@@ -94,7 +94,7 @@ def _read_published(file: BinaryIO) -> dict[str, Ed25519PublicKey]:
     data = file.read()
     keys = {}
     try:
-        # What stands behind the end of the last line is what a crash left of a line; that key has not signed anything.
+        # An incomplete last line was left by a crash; its key has not signed anything yet.
         for number, line in content(text_of(data[: data.rfind(b"\n") + 1])):
             try:
                 name, key = read_key(line)
@@ -116,7 +116,7 @@ def _for_all_to_read(path: str, flags: int) -> int:
 
 
 def _mode(file: BinaryIO) -> int:
-    """The mode of what was opened; looking at the path would leave time to exchange the file."""
+    """The mode of the open file; the path could be replaced between the check and the read."""
     return os.fstat(file.fileno()).st_mode
 
 

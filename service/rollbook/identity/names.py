@@ -1,6 +1,6 @@
-"""The names of players: bounded text that looks the same wherever it is shown and cannot disturb what stands around it.
+"""Player names: bounded text that looks the same everywhere and cannot disturb the text around it.
 
-Which characters are assigned is what this Python's Unicode tables say.
+Which characters are assigned depends on the Unicode tables of this Python.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from rollbook.identity.refusals import NameReason, NameRefused
 LONGEST_NAME: Final = 40
 
 _LONGEST_DECOMPOSITION = 4
-"""Composing never makes fewer than one character out of four."""
+"""Composition turns at most four characters into one."""
 
 _BIDIRECTIONAL = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _JOINERS = frozenset("\u200c\u200d")
-"""Persian and Indic scripts and many pictures cannot be written without them."""
+"""Required by Persian and Indic scripts and many emoji."""
 
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\U0001d159")
-"""Letters, marks and symbols that are drawn as nothing, so that two names could look alike: fillers of Hangul, Khmer
-vowels, the empty Braille pattern, a note without a head. Selectors of variants stay: names in Han characters and
-pictures need them."""
+"""Letters, marks and symbols without a visible glyph, with which two names could look alike: fillers of Hangul, Khmer
+vowels, the empty Braille pattern, a note without a head. Variation selectors are allowed: Han names and emoji need
+them."""
 
 _STACKED = frozenset({"Mn", "Me"})
-"""Marks that are drawn above, below or around the character before them, and with many of them over other lines. Marks
-that take room of their own (Mc) do not; Burmese has more than three in a row."""
+"""Marks that are drawn above, below or around the character before them; many of them cover other lines. Marks with
+their own width (Mc) are not included; Burmese has more than three in a row."""
 
 MOST_MARKS: Final = 3
 
@@ -39,7 +39,7 @@ _VISIBLE = frozenset("LNPS")
 
 
 def player_name(text: str, kept: str = "") -> str:
-    """Return the name as it is stored (NFC), or raise NameRefused; `kept` is a name that was accepted before.
+    """Return the name in its stored form (NFC), or raise NameRefused; `kept` is a name that was accepted before.
 
     >>> player_name("Zoe\u0308 d'Arc")
     "Zoë d'Arc"
@@ -51,7 +51,7 @@ def player_name(text: str, kept: str = "") -> str:
 
 
 def kept_name(text: str) -> str:
-    """A name that a token or the store has, by the rules that have always held; NameRefused."""
+    """A name from a token or the store, by the rules that apply to all names ever accepted; raises NameRefused."""
     if len(text) > LONGEST_NAME * _LONGEST_DECOMPOSITION:
         raise _too_long()
     name = unicodedata.normalize("NFC", text)
@@ -83,7 +83,7 @@ def _check(number: int, character: str) -> None:
 
 
 def _check_looks(name: str) -> None:
-    """Refuse characters that are drawn as nothing, and too many marks on one character."""
+    """Raise NameRefused for invisible characters, and for too many marks on one character."""
     marks = 0
     for number, character in enumerate(name, start=1):
         if character in _BLANK:

@@ -1,6 +1,6 @@
-"""How players and their requests stand in a log: as hashes, so that names and subjects can be erased beside it.
+"""References to players and requests in a log: hashes, so that names and subjects outside the log can be erased.
 
-Every hash has a label, and every part its length before it, so that no two uses and no two joinings can be mistaken.
+Every hash has a label, and every part is preceded by its length, so that different inputs never hash the same bytes.
 `subject` is always `Subject.key`; texts are UTF-8, lengths big-endian.
 """
 
@@ -22,19 +22,19 @@ _MATCH_ID: Final = re.compile(r"[a-z2-7]{24}")
 
 
 def player_reference(salt: bytes, subject: str) -> bytes:
-    """What stands for the player in a match's log: it tells nothing once the match's salt is erased."""
+    """The reference to a player in a match's log; it reveals nothing once the match's salt is erased."""
     if len(salt) < SHORTEST_SALT:
         raise ValueError(f"a salt has at least {SHORTEST_SALT} bytes")
     return _hash(b"rollbook/1/player", salt, subject.encode())
 
 
 def request_hash(subject: str, request_id: str) -> bytes:
-    """Hash that identifies a retried request in a match; the same id of another subject has another hash."""
+    """A hash that identifies a repeated request in a match; it depends on the subject as well as the request id."""
     return _hash(b"rollbook/1/request", subject.encode(), request_id.encode())
 
 
 def match_id(service_key: bytes, subject: str, request_id: str) -> str:
-    """The id of the match that this request opens, so that a retry meets its own stream and nobody can guess it.
+    """The id of the match that this request opens: the same for a retry, and unpredictable.
 
     >>> match_id(bytes(32), "8:rollbook:anna", "1")
     'zk7noytwhvtbujuwrmsxezbk'
@@ -47,7 +47,7 @@ def match_id(service_key: bytes, subject: str, request_id: str) -> str:
 
 
 def rematch_id(service_key: bytes, match_id: str, aborted: str = "") -> str:
-    """The id of the rematch of a match, whoever asks for it, so that all meet the same; nobody can guess it.
+    """The id of the rematch of a match: the same for all callers, and unpredictable.
 
     >>> rematch_id(bytes(32), "zk7noytwhvtbujuwrmsxezbk") == rematch_id(bytes(32), "zk7noytwhvtbujuwrmsxezbk", "a" * 24)
     False
@@ -57,12 +57,12 @@ def rematch_id(service_key: bytes, match_id: str, aborted: str = "") -> str:
 
 
 def rematch_request(match_id: str) -> bytes:
-    """What stands for the request that opened a rematch, the same whoever sent it."""
+    """The request hash of opening a rematch, the same for all callers."""
     return _hash(b"rollbook/1/rematch", match_id.encode())
 
 
 def is_match_id(text: str) -> bool:
-    """Whether a match can be called so."""
+    """Whether the text is a match id."""
     return _MATCH_ID.fullmatch(text) is not None
 
 

@@ -1,6 +1,6 @@
-"""Why a token, a name or a key file is refused: a stable reason for programs, and a sentence for people.
+"""Refusals of tokens, names and key files: a stable reason for programs, and a sentence for people.
 
-No sentence repeats what was refused: a token is a secret, and a name may be made to break the screen it is shown on.
+No sentence repeats the refused input: a token is a secret, and a name may be crafted to break a screen.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ class IdentityRefused(Exception, Generic[R]):
     """`reason` is stable and for programs, `why` is a sentence for people."""
 
     def __init__(self, reason: R, why: str) -> None:
-        """Keep what a caller needs to explain the refusal."""
+        """`reason` is for programs, `why` for people."""
         super().__init__(reason, why)
         self.reason = reason
         self.why = why
 
     def __str__(self) -> str:
-        """Say why."""
+        """The sentence for people."""
         return self.why
 
 
@@ -69,8 +69,8 @@ class TokenRefused(IdentityRefused[TokenReason]):
 
 
 class NameRefused(IdentityRefused[NameReason]):
-    """No player may have this name."""
+    """The player's name is refused."""
 
 
 class KeyRefused(IdentityRefused[KeyReason]):
-    """Nothing is signed with this key file."""
+    """The key file is refused."""

@@ -1,12 +1,12 @@
-"""The keys that a service has, in files of its data directory that only its owner can read.
+"""The keys of a service, in files of its data directory that only its owner can read.
 
     head.key      signs the heads of matches (or a file that the operator names)
     replay.key    signs replay files
     token.key     signs the tokens of guests; `rollbook token --key` mints others with it
-    service.key   32 random bytes that ids and references are derived with
+    service.key   32 random bytes from which ids and references are derived
 
-Each is made when it is first needed. Replicas of one service need the same four. `service.name`, if there is one, holds
-the name under which `rollbook key` lists the public keys.
+Each is created on first use. Replicas of one service need the same four. `service.name`, if it exists, contains the
+name under which `rollbook key` lists the public keys.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ NAME_FILE: Final = "service.name"
 
 
 class KeyFileRefused(Exception):
-    """A key file that cannot be used, with the sentence that says why."""
+    """A key file is unusable; the message gives the reason."""
 
 
 class KeyFileUnreadable(KeyFileRefused):
-    """A key file that is not there, or that the system does not let us read."""
+    """A key file does not exist or may not be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class SigningKey:
-    """A key, and everything that ever signed in its place."""
+    """A private key, and all public keys of its role."""
 
     private: Ed25519PrivateKey
     published: dict[str, Ed25519PublicKey]
-    """By key id, old ones first."""
+    """Public keys by key id, old ones first."""
 
     @property
     def key_id(self) -> str:
-        """The name of the key that signs now."""
+        """The id of the current key."""
         return key_id(self.private.public_key())
 
 
@@ -61,13 +61,13 @@ class ServiceKeys:
     token: SigningKey
     service: bytes
     name: str = ""
-    """Under which judges list the public keys; empty: under the id of the oldest head key."""
+    """The name under which judges list the public keys; empty for the id of the oldest head key."""
 
     @classmethod
     def in_directory(cls, data: Path, head_key: Path | None = None, name: str = "") -> ServiceKeys:
-        """Load the keys, making those that are missing; only a head key that is kept elsewhere must be there.
+        """Load the keys, creating missing ones; only an external head key must exist.
 
-        A name is written to the directory; without one the name from there is used.
+        A given name is written to the directory; otherwise the stored name is used.
         """
         kept = service_name(data)
         if name and name != kept:
@@ -98,7 +98,7 @@ def service_name(data: Path) -> str:
 
 
 def service_key(data: Path) -> bytes:
-    """The service key of a data directory that has one."""
+    """The existing service key of a data directory; raises KeyFileUnreadable if there is none."""
     path = data / "service.key"
     if not path.exists():
         raise KeyFileUnreadable(f"{path}: there is no such file")
@@ -124,7 +124,7 @@ def _note_published(path: Path) -> None:
     try:
         load_or_create(path)
     except OSError as failure:
-        # A secret that is mounted read-only has no place for the list beside it.
+        # A secret on a read-only mount cannot have the list beside it.
         if failure.errno not in {errno.EROFS, errno.EACCES, errno.EPERM}:
             raise
 

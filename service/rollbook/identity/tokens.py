@@ -1,8 +1,8 @@
-"""Tokens: who somebody is and what they may do, signed by an issuer that is trusted to say so.
+"""Tokens: the identity and the role of a caller, signed by a trusted issuer.
 
-A token is a JWT in compact form with one algorithm and one audience, whatever its header asks for. It is checked in one
-order, whatever the order of its claims: size, form, algorithm, issuer, key, signature, audience, claims, times, and
-whether its issuer may give that role. Before its signature nothing in it is believed but which key to check it with.
+A token is a JWT in compact form; algorithm and audience are fixed, independent of its header. The checks have a
+fixed order: size, form, algorithm, issuer, key, signature, audience, claims, times, and whether the issuer may give the
+role. Before the signature is verified, only the choice of the key depends on the content.
 """
 
 from __future__ import annotations
@@ -27,45 +27,45 @@ from rollbook.identity.refusals import NameRefused, TokenReason, TokenRefused
 from rollbook.replay_file.key_lines import key_id
 
 ALGORITHM: Final = "Ed25519"
-"""What RFC 9864 calls it; the older name `EdDSA` may mean another curve and is refused."""
+"""The name from RFC 9864; the older name `EdDSA` may mean another curve and is refused."""
 
 AUDIENCE: Final = "rollbook"
 OWN_ISSUER: Final = "rollbook"
-"""The issuer that a service and its `rollbook token` sign as."""
+"""The issuer name of a service and its `rollbook token`."""
 
 LEEWAY_SECONDS: Final = 60
-"""By so much the clocks of an issuer and a service may differ."""
+"""How much the clocks of an issuer and a service may differ."""
 
 LONGEST_TOKEN: Final = 4096
 LONGEST_TEXT: Final = 200
 MOST_MATCHES: Final = 64
 
 MOST_REMEMBERED: Final = 4_096
-"""Tokens that a verifier remembers to be genuine; the one that was not used for longest goes first."""
+"""Cache size: tokens whose signature was verified; the least recently used one is dropped first."""
 
 _LAST_SECOND = 253_402_300_799
-"""The end of the year 9999: later times fit no calendar."""
+"""The end of the year 9999; calendars have no later times."""
 
 _MATCH_ID = re.compile(r"[!-~]{1,100}")
 
 
 class Role(StrEnum):
-    """What somebody may do beyond looking on."""
+    """What a subject may do besides watching."""
 
     PLAYER = "player"
     JUDGE = "judge"
     OPERATOR = "operator"
     GATEWAY = "gateway"
-    """Looks on for many, and is believed when it says where their calls come from."""
+    """Watches on behalf of many callers, and is trusted for their addresses."""
 
 
 HOUSE: Final = "house-"
-"""How the subjects of the service's own bots begin; nobody signs in as one."""
+"""Prefix of the subjects of the service's own bots, which the service gives to no player."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Somebody, as a trusted issuer says."""
+    """A caller, as identified by a trusted issuer."""
 
     issuer: str
     sub: str
@@ -74,12 +74,12 @@ class Subject:
     """The matches that a judge may see; empty for everyone else."""
     name: str
     expires_at: int
-    """Unix seconds, as the token says; the verifier's leeway comes on top."""
+    """The token's expiry in Unix seconds, without the verifier's leeway."""
     key: str = field(init=False, repr=False, compare=False)
-    """Issuer and sub in one text that no other pair has."""
+    """Issuer and sub combined into one unambiguous text."""
 
     def __post_init__(self) -> None:
-        """Make the key, which every call asks for.
+        """Compute the key once, because every call needs it.
 
         >>> Subject("rollbook", "anna", Role.PLAYER, (), "Anna", 0).key
         '8:rollbook:anna'
@@ -88,13 +88,13 @@ class Subject:
 
     @property
     def is_house(self) -> bool:
-        """Whether this is a bot of the service itself."""
+        """Whether this is one of the service's own bots."""
         return self.issuer == OWN_ISSUER and self.sub.startswith(HOUSE)
 
 
 @dataclass(frozen=True, slots=True)
 class TrustedIssuer:
-    """An issuer with its public keys by key id, old ones included, and the roles it may give."""
+    """An issuer with its public keys by key id, including old ones, and the roles it may give."""
 
     name: str
     keys: Mapping[str, Ed25519PublicKey]
@@ -102,7 +102,7 @@ class TrustedIssuer:
 
 
 class Issuer:
-    """Mints tokens in one name with one key."""
+    """Mints tokens of one issuer with one key."""
 
     def __init__(self, key: Ed25519PrivateKey, name: str = OWN_ISSUER) -> None:
         self.name = name
@@ -120,7 +120,7 @@ class Issuer:
         matches: Sequence[str] = (),
         jti: str | None = None,
     ) -> str:
-        """A token from `issued_at` on, in Unix seconds; TokenRefused if no verifier would take what it says."""
+        """Mint a token valid from `issued_at`, in Unix seconds; raises TokenRefused if no verifier would accept it."""
         claims: dict[str, Any] = {
             "iss": self.name,
             "sub": sub,
@@ -143,14 +143,14 @@ class Issuer:
 
 @dataclass(frozen=True, slots=True)
 class _Genuine:
-    """What a token says whose signature has been checked; all of it stays as it is for ever."""
+    """The claims of a token with a valid signature; they never change."""
 
     subject: Subject
     begins_at: int
 
 
 class Verifier:
-    """Takes tokens of the issuers it trusts, at the time that its clock tells in Unix seconds."""
+    """Verifies tokens of trusted issuers, with a clock that returns Unix seconds."""
 
     def __init__(
         self,
@@ -174,10 +174,10 @@ class Verifier:
         self._remembered: LRUCache[bytes, _Genuine] = LRUCache(MOST_REMEMBERED)
 
     def verify(self, token: str | bytes) -> Subject:
-        """Whose token this is, or TokenRefused; it raises nothing else, whatever the token holds.
+        """The subject of a token; raises only TokenRefused, for any input.
 
-        A token that was taken is remembered by its hash, so that its signature is checked once; whether it holds now is
-        asked every time. One that was refused is not remembered: strangers can make as many as they like.
+        An accepted token is cached by its hash, so that its signature is verified once; its times are checked on every
+        call. Refused tokens are not cached, because strangers can make any number of them.
         """
         data = token if isinstance(token, bytes) else token.encode("utf-8", "replace")
         digest = hashlib.sha256(data).digest()
@@ -194,11 +194,11 @@ class Verifier:
 
     @property
     def remembered(self) -> int:
-        """How many tokens are remembered."""
+        """The number of cached tokens."""
         return len(self._remembered)
 
     def _genuine(self, data: bytes) -> _Genuine:
-        """What a token says, whether or not it holds now."""
+        """The claims of a token with a valid signature; its times are not checked."""
         signed = _parsed(data)
         claims = _json_object(signed.payload)
         issuer = self._issuer(claims)
@@ -209,7 +209,7 @@ class Verifier:
         return _Genuine(subject, max(_seconds(claims, "iat"), _seconds(claims, "nbf") if "nbf" in claims else 0))
 
     def has_expired(self, subject: Subject) -> bool:
-        """Whether the subject's token would be refused as expired by now; long streams ask again and again."""
+        """Whether the subject's token has expired by now; long streams ask regularly."""
         return self._clock() >= subject.expires_at + self._leeway_seconds
 
     def _issuer(self, claims: dict[str, Any]) -> TrustedIssuer:
@@ -254,12 +254,12 @@ def _invalid(claim: str, must: str) -> TokenRefused:
 
 
 def _parsed(data: bytes) -> CompactSignature:
-    """The parts of a token with the right form and algorithm; nothing of it is genuine yet."""
+    """Parse a token with the right form and algorithm; its signature is not verified."""
     if len(data) > LONGEST_TOKEN:
         raise _oversized()
     try:
         signed = extract_compact(data)
-    # The library reads a header before it knows that it is an object, and JSON may be nested too deeply.
+    # The library reads a header before checking that it is an object, and JSON may be nested too deeply.
     except (JoseError, TypeError, ValueError, RecursionError):
         raise _malformed("the token is not a signed JWT in compact form") from None
     header: object = signed.headers()
@@ -287,7 +287,7 @@ def _is_for(audience: str, value: Any) -> bool:
 
 
 def _subject(claims: dict[str, Any]) -> Subject:
-    """What the claims say, if they are complete and within their bounds."""
+    """The subject in the claims; raises TokenRefused if they are incomplete or out of bounds."""
     if "jti" in claims:
         _text(claims, "jti")
     expires_at = _seconds(claims, "exp")
@@ -313,7 +313,7 @@ def _text(claims: dict[str, Any], claim: str) -> str:
 
 def _seconds(claims: dict[str, Any], claim: str) -> int:
     value = claims.get(claim)
-    # Python counts booleans as integers, and its JSON knows NaN, with which every comparison is false.
+    # In Python booleans are integers, and its JSON accepts NaN, with which every comparison is false.
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _LAST_SECOND:
         raise _invalid(claim, "be a time in Unix seconds")
     return int(value)

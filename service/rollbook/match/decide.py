@@ -1,6 +1,6 @@
 """Decides which events a command appends to a match, or why it is declined. Pure: nothing is stored here.
 
-A command is decided on a copy of the ledger, which takes every event as it is made; so every appended event has been
+A command is decided on a copy of the ledger, which takes each of its events at once; so every appended event has been
 checked like one that was read. The append also contains all events that follow without a player's choice: the start
 after the last readiness, forced throws, a caretaker's choices, result and seal. Checks go from the subject over seat,
 turn and position to legality, so that no refusal reveals anything about a hand to a stranger.

@@ -184,7 +184,7 @@ class Record:
             self._note_time(event)
 
     def note_moves(self, time_ms: int, link: bytes) -> None:
-        """Record time and link after the match took moves by itself that affect nothing else.
+        """Record time and link after moves that the match has taken and that affect only the match.
 
         That is the case without a clock, for moves that charge no seat.
         """

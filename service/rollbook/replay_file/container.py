@@ -1,13 +1,13 @@
-"""The replay file: the bytes of one match, signed. `replays/FORMAT.md` says it in full.
+"""The replay file: the bytes of one match, signed. `replays/FORMAT.md` is its specification.
 
     header     magic (8), version u16, zero u16, length of the body u32
     body       a ReplayBody
     names      length u32 (0: none), and if there are any: signature (64), a ReplayNames
     footer     number of events u32, link of the last event (32), key id (8), signature (64)
 
-Integers are big-endian. The footer's signature is over header, body and the footer before it; the names have one of
-their own, so that they can be removed. The lengths add up to the size of the file, so one that was cut or extended is
-recognised at once.
+Integers are big-endian. The footer's signature is over header, body and the footer before it; the names have their own
+signature, so that they can be removed. The lengths add up to the size of the file, so a file that was cut or extended
+is detected at once.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ SUFFIX: Final = ".rollbook"
 LARGEST_FILE: Final = 8 << 20
 LARGEST_NAMES: Final = 4 << 10
 LARGEST_EVENT: Final = 64 << 10
-"""Also of what an event hid: protobuf makes a hundred bytes of two, so that megabytes could ask for a gigabyte."""
+"""Limit for an event and its hidden part. Parsing can take 50 times the size of the input."""
 MOST_FIELDS: Final = 3 * MOST_EVENTS + 10
-"""Of a body: events, what they hid, heads, and a few more."""
+"""Limit for the fields of a body: events, hidden parts, heads, and a few more."""
 
 _HEADER = struct.Struct(">8sHHI")
 _NAMES_LENGTH = struct.Struct(">I")
@@ -56,14 +56,14 @@ _NAMES_LABEL = b"rollbook/1/names"
 
 
 class NotAReplay(Exception):
-    """These bytes are no whole replay file; the sentence says why."""
+    """The bytes are not a complete replay file; the message gives the reason."""
 
 
 class BeforeRelease(NotAReplay):
-    """A replay file, but of a form from before the first release, which no release reads."""
+    """A replay file in a format from before the first release, which no release reads."""
 
     def __init__(self) -> None:
-        """Say so."""
+        """Set the message."""
         super().__init__("the file was written before the first release")
 
 
@@ -75,48 +75,48 @@ class Replay:
     game: str
     ruleset: int
     perspective: Perspective | None
-    """None: the match is sealed, and everything is here."""
+    """None for the complete replay of a sealed match."""
     events: tuple[bytes, ...]
     """The bytes of every event, as they were hashed."""
     private: Mapping[int, bytes] = field(default_factory=dict)
-    """By sequence what lies hidden beside an event, as the log has it; the secret is not here but in the seal."""
+    """Private parts by sequence, as in the log, without the secret, which is in the seal."""
     heads: tuple[Head, ...] = ()
-    """Ascending; the last one is that of the last event."""
+    """In ascending order; the last one is that of the last event."""
     names: tuple[str, ...] = ()
-    """By seat; none at all if they were left out or removed."""
+    """By seat; empty if they were left out or removed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Signed:
-    """A signature and what it is over."""
+    """A signature and the message it covers."""
 
     message: bytes
     signature: bytes
 
     def holds(self, key: Ed25519PublicKey) -> bool:
-        """Whether the key made it."""
+        """Whether the key made the signature."""
         return holds(key, self.signature, self.message)
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A replay as its file holds it, with all that the file claims; nothing of that has been checked."""
+    """A replay with everything that its file claims, unverified."""
 
     replay: Replay
     count: int
     last_link: bytes
     key_id: str
-    """Whose signatures these are."""
+    """The id of the key that made the signatures."""
     file: Signed
     names: Signed | None
-    """None where there are no names."""
+    """None if the file has no names."""
 
 
 # Writing
 
 
 def write(replay: Replay, key: Ed25519PrivateKey) -> bytes:
-    """The file's bytes, signed with a key that signs replay files and nothing else."""
+    """The file's bytes, signed with a key that signs only replay files."""
     body = _body(replay).SerializeToString(deterministic=True)
     if len(body) > LARGEST_FILE:
         raise ValueError(f"a replay of {len(body)} bytes is larger than any match")
@@ -130,9 +130,9 @@ def write(replay: Replay, key: Ed25519PrivateKey) -> bytes:
 
 
 def without_names(data: bytes) -> bytes:
-    """The same file, its names removed; all signatures hold as before.
+    """The same file without names; all signatures stay valid.
 
-    `NotAReplay` if the body is not canonical: a name could stand there as well, in a field that nobody knows.
+    Raises NotAReplay if the body is not canonical, because an unknown field could contain a name as well.
     """
     split = _Parts.of(data)
     _read_body(split.body)
@@ -178,7 +178,7 @@ def _perspective_message(perspective: Perspective) -> table_pb2.Perspective:
 
 
 def read(data: bytes) -> Stored:
-    """What the file holds, or `NotAReplay`; memory and time are bounded whatever the bytes say."""
+    """Parse a replay file, with bounded memory and time for any bytes; raises NotAReplay."""
     split = _Parts.of(data)
     count, last_link, signer, signature = _FOOTER.unpack(split.footer)
     body = _read_body(split.body)
@@ -199,7 +199,7 @@ def read(data: bytes) -> Stored:
 
 
 def _private(hidden: bytes) -> bytes:
-    """The bytes of a `Private` in which this is hidden, as they lie beside its event in the log."""
+    """The private part with this hidden outcome, as the log has it."""
     if len(hidden) < _ONE_BYTE:
         return _HIDDEN + bytes([len(hidden)]) + hidden
     outcome = games_pb2.HiddenOutcome.FromString(hidden)
@@ -261,12 +261,12 @@ def _read_body(data: bytes) -> replay_file_pb2.ReplayBody:
 
 
 def _canonical(data: bytes) -> replay_file_pb2.ReplayBody:
-    """The body that these bytes are, as we write it, with nothing in it that we do not know; NotAReplay."""
+    """Parse a body; raises NotAReplay if it is not canonical or has unknown fields."""
     body = _parsed(data)
     body.DiscardUnknownFields()
     if body.SerializeToString(deterministic=True) == data:
         return body
-    # A body may take many times its bytes: two at once would be too much.
+    # A parsed body may be many times its bytes; two of them at once would take too much memory.
     del body
     body = _parsed(data)
     parts = (body.perspective, *body.hidden, *body.heads)
@@ -283,16 +283,16 @@ def _parsed(data: bytes) -> replay_file_pb2.ReplayBody:
 
 
 def _is_canonical(data: bytes, message: Message, *parts: Message) -> bool:
-    """Whether these bytes are a message as we write it, with nothing in it or its parts that we do not know."""
+    """Whether the bytes are the canonical form of a message, without unknown fields in it or its parts."""
     if any(len(UnknownFieldSet(part)) for part in (message, *parts)):
         return False
     return message.SerializeToString(deterministic=True) == data
 
 
 def _holds_unknown(hidden: games_pb2.HiddenOutcome) -> bool:
-    """Whether there is something in a known game's hidden outcome that we do not know.
+    """Whether the hidden outcome of a known game has unknown fields.
 
-    What only newer programs know is for their audit to say: such an outcome holds no game that is known here.
+    Hidden outcomes of unknown games are left to the audits of programs that know them.
     """
     if hidden.WhichOneof("game") is None:
         return False
@@ -302,9 +302,9 @@ def _holds_unknown(hidden: games_pb2.HiddenOutcome) -> bool:
 
 
 def _check_fields(data: bytes) -> None:
-    """Refuse a body with more fields than a match has, before protobuf makes an object of each.
+    """Raise NotAReplay for a body with too many fields, before protobuf makes an object of each.
 
-    Two bytes are enough for a field, so that eight megabytes could ask for a gigabyte; a short body cannot.
+    A field takes two bytes, so a body of eight megabytes could ask for a gigabyte; a short body cannot.
     """
     if len(data) <= 2 * MOST_FIELDS:
         return
@@ -322,13 +322,13 @@ def _check_fields(data: bytes) -> None:
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """A number as protobuf writes it, and where the next thing begins; beyond the end there are only zeros."""
+    """A varint and the offset after it; bytes after the end count as zeros."""
     value = 0
     for shift in range(0, 70, 7):
         byte = data[at] if at < len(data) else 0
         value |= (byte & 0x7F) << shift
         at += 1
-        if byte < 0x80:  # noqa: PLR2004 - the bit that says there is more
+        if byte < 0x80:  # noqa: PLR2004 - the continuation bit
             return value, at
     raise NotAReplay("the body holds no replay")
 

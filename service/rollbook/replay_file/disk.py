@@ -1,4 +1,4 @@
-"""A replay file from a disk, as it is or packed with gzip, in bounded memory."""
+"""Reads a replay file from a disk, plain or packed with gzip, in bounded memory."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ PACKED_SUFFIX: Final = f"{SUFFIX}.gz"
 
 _GZIP: Final = b"\x1f\x8b"
 _GZIP_WINDOW: Final = 31
-"""What zlib calls a stream of gzip."""
+"""zlib's number for the gzip format."""
 
 
 def read_file(path: Path) -> bytes:
-    """What the file holds, unpacked; of one that is too large only so much that this shows.
+    """The content of a file, unpacked; of a file that is too large only enough to see that.
 
-    `OSError` if it cannot be had, `NotAReplay` if it cannot be unpacked.
+    Raises OSError if the file cannot be read, and NotAReplay if it cannot be unpacked.
     """
     mode = path.stat().st_mode
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        # Whoever opens a pipe waits until somebody writes into it.
+        # Opening a pipe would block until another process writes into it.
         raise OSError(errno.EINVAL, "a pipe or a device, and no file")
     with path.open("rb") as file:
         return _unpacked(file.read(LARGEST_FILE + 1))
 
 
 def _unpacked(data: bytes) -> bytes:
-    """What was packed with gzip; anything else as it is."""
+    """The content of a gzip file; other data is returned unchanged."""
     if not data.startswith(_GZIP):
         return data
     unpacking = zlib.decompressobj(_GZIP_WINDOW)

@@ -1,8 +1,8 @@
-"""Heads that players and spectators kept: one JSON object a line, in the order of their keys below.
+"""Heads that players and spectators kept: one JSON object a line, its keys in this order.
 
     {"match":"…","sequence":57,"link":"<64 hex>","key_id":"<16 hex>","signature":"<128 hex>"}
 
-Whoever kept one can prove that a match was rewritten after that event. `replays/FORMAT.md` has the grammar.
+A kept head can prove that a match was rewritten after that event. `replays/FORMAT.md` has the grammar.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ _HEX: Final = re.compile(r"(?:[0-9a-f]{2})*")
 
 @dataclass(frozen=True, slots=True)
 class WitnessedHead:
-    """A head of a match that somebody was shown and kept."""
+    """A head of a match, kept by a player or spectator."""
 
     match_id: str
     sequence: int
     link: bytes
     key_id: str
-    """Whose signature it is: sixteen hexadecimal digits."""
+    """The id of the signing key: sixteen hexadecimal digits."""
     signature: bytes
 
     @property
     def position(self) -> Position:
-        """The position that it vouches for."""
+        """The position that the head vouches for."""
         return Position(self.sequence, self.link)
 
 
 def read_heads(text: str) -> list[WitnessedHead]:
-    """The heads of all lines; WrongLine for the first that is none."""
+    """The heads of all lines; raises WrongLine for the first invalid line."""
     return [head for _, head in numbered_heads(text)]
 
 
 def numbered_heads(text: str) -> Iterator[tuple[int, WitnessedHead]]:
-    """The same, each with the number of its line."""
+    """The heads of all lines, each with its line number; raises WrongLine."""
     return ((number, _read(number, line)) for number, line in content(text))
 
 
@@ -68,7 +68,7 @@ def write_heads(heads: Iterable[WitnessedHead]) -> str:
 
 
 class _Members(list[tuple[str, Any]]):
-    """The members of a JSON object as they stand there, also those of one name."""
+    """The members of a JSON object in their order, including repeated names."""
 
 
 def _read(number: int, line: str) -> WitnessedHead:

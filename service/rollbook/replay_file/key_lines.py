@@ -1,7 +1,7 @@
-"""Public keys in text, the same wherever a person or a program hands a key on.
+"""Public keys as text, in the same form everywhere.
 
-`KEY_ID HEX` is a key. In a file for audits a line says as well what the key may sign, and whose it is: `KEY_ID HEX ROLE
-NAME`. `replays/FORMAT.md` has the grammar.
+`KEY_ID HEX` is a key. In a file for audits a line also has the role of the key and its owner: `KEY_ID HEX ROLE NAME`.
+`replays/FORMAT.md` has the grammar.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _HOW: Final = (
 
 
 class KeyRole(StrEnum):
-    """What a key signs; it signs nothing else."""
+    """What a key may sign; every key has exactly one role."""
 
     HEAD = "head"
     """Heads of matches."""
@@ -43,20 +43,20 @@ class KeyRole(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class KnownKey:
-    """A public key that somebody trusts: what it may sign, and whose it is."""
+    """A trusted public key with its role and its owner."""
 
     public: Ed25519PublicKey
     role: KeyRole
     name: str
-    """Keys of equal names are those of one service."""
+    """The owner; keys with equal names belong to one service."""
 
     def __post_init__(self) -> None:
-        """Refuse a name that no line can have."""
+        """Raise ValueError for a name that no line can contain."""
         check_name(self.name)
 
     @property
     def key_id(self) -> str:
-        """The name of the key itself."""
+        """The key's id."""
         return key_id(self.public)
 
     @property
@@ -65,7 +65,7 @@ class KnownKey:
         return f"{key_line(self.public)} {self.role} {self.name}"
 
     def __str__(self) -> str:
-        """What it is, within a sentence."""
+        """The key for use in a sentence."""
         return f"a {self.role} key of {self.name}"
 
 
@@ -76,17 +76,17 @@ NO_KEYS: Final[KnownKeys] = MappingProxyType({})
 
 
 def key_id(key: Ed25519PublicKey) -> str:
-    """The name of a key: sixteen hexadecimal digits of its hash."""
+    """The id of a key: sixteen hexadecimal digits of its hash."""
     return hashlib.sha256(key.public_bytes_raw()).hexdigest()[:KEY_ID_DIGITS]
 
 
 def key_line(key: Ed25519PublicKey) -> str:
-    """A key in one line, without its end, its role and whose it is."""
+    """A key in one line, without line end, role and owner."""
     return f"{key_id(key)} {key.public_bytes_raw().hex()}"
 
 
 def check_name(name: str) -> None:
-    """ValueError if nobody's keys can have this name."""
+    """Raise ValueError for a name that no owner of keys can have."""
     if not 0 < len(name) <= LONGEST_NAME or not name.isprintable() or name != name.strip(" "):
         raise ValueError(
             f"a name has 1 to {LONGEST_NAME} printable characters, and no space at either end; this is {shown(name)}"
@@ -94,7 +94,7 @@ def check_name(name: str) -> None:
 
 
 def read_key(line: str) -> tuple[str, Ed25519PublicKey]:
-    """The key of a line behind its id; ValueError says why it is not what `key_line` gives."""
+    """The id and the key in a line; raises ValueError unless `key_line` would write the same line."""
     written = _KEY.fullmatch(line)
     if written is None:
         raise ValueError("a line is a key id and an Ed25519 public key, both hexadecimal")
@@ -105,7 +105,7 @@ def read_key(line: str) -> tuple[str, Ed25519PublicKey]:
 
 
 def read_known_key(line: str) -> KnownKey:
-    """The key of a line with its role and its name; ValueError says why it is none."""
+    """The key in a line with role and owner; raises ValueError with the reason."""
     digits, role, name = [*_split(line), "", ""][:3]
     _, key = read_key(digits)
     if not role:
@@ -118,7 +118,7 @@ def read_known_key(line: str) -> KnownKey:
 def keys_of_service(
     heads: Iterable[Ed25519PublicKey], replays: Iterable[Ed25519PublicKey], name: str = ""
 ) -> list[KnownKey]:
-    """The keys of one service, those of each role the oldest first; without a name its oldest head key names it."""
+    """The keys of one service, oldest first within each role; without `name`, the oldest head key's id is the owner."""
     heads = list(heads)
     if not name and not heads:
         raise ValueError("a service without a head key needs a name")
@@ -130,7 +130,7 @@ def keys_of_service(
 
 
 def read_keys(text: str, known: KnownKeys = NO_KEYS) -> dict[str, KnownKey]:
-    """By key id the keys of all lines, along with those that are known already; WrongLine for the first that is none.
+    """The known keys and those of all lines, by key id; raises WrongLine for the first invalid line.
 
     A line may come twice, but no key has two roles or two names.
     """
@@ -154,6 +154,6 @@ def write_keys(keys: Iterable[KnownKey]) -> str:
 
 
 def _split(line: str) -> list[str]:
-    """Id and key, role and name, as far as they are there."""
+    """Key with id, role and owner of a line, as far as they are there."""
     first, *others = line.split(" ", 3)
     return [" ".join([first, *others[:1]]), *others[1:]]

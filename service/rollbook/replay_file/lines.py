@@ -1,4 +1,4 @@
-"""Text files that people hand on, line by line: how they are read, and how a line is refused."""
+"""Reads text files for people line by line, and refuses wrong lines."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ LONGEST_SHOWN: Final = 40
 
 
 class WrongLine(Exception):
-    """The first line that is not what it has to be, and why; a command puts the file's name before it."""
+    """The first wrong line and the reason; a command puts the file's name before it."""
 
     def __init__(self, line: int, reason: str) -> None:
-        """Keep both apart."""
+        """`line` is the number of the line, from 1."""
         super().__init__(line, reason)
         self.line = line
         self.reason = reason
 
     def __str__(self) -> str:
-        """Name the line, then say why."""
+        """The line's number and the reason."""
         return f"{self.line}: {self.reason}"
 
 
 def text_of(data: bytes) -> str:
-    """The text in these bytes; WrongLine if it is not UTF-8."""
+    """Decode the bytes as UTF-8; raises WrongLine."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as wrong:
@@ -32,9 +32,9 @@ def text_of(data: bytes) -> str:
 
 
 def content(text: str) -> Iterator[tuple[int, str]]:
-    r"""The lines that say something, with their numbers.
+    r"""The lines with content, and their numbers.
 
-    A byte-order mark, ends of lines as Windows has them, blank lines and comments are passed over, and nothing else.
+    Only a byte-order mark, Windows line ends, blank lines and comments are skipped.
 
     >>> list(content("\ufeff# mine\r\n\r\none\r\n two"))
     [(3, 'one'), (4, ' two')]
@@ -49,7 +49,7 @@ def content(text: str) -> Iterator[tuple[int, str]]:
 
 
 def shown(text: str) -> str:
-    r"""A piece of a line as it may stand on a terminal, whoever wrote it.
+    r"""A piece of an untrusted line, safe to show on a terminal.
 
     >>> print(shown("\x1b[2J"))
     '\x1b[2J'

@@ -1,7 +1,7 @@
-"""Simulated matches as replays: whole canonical logs with heads, all of it from the seed.
+"""Simulated matches as replays: whole canonical logs with heads, all derived from the seed.
 
-Times count up from a fixed instant, a second an event. The keys follow from the seed as well, so that corpora of any
-size can be made anywhere; whoever knows the seed can sign with them, so they prove nothing to anybody.
+Times count up from a fixed instant, a second an event. The keys also follow from the seed, so that a corpus can be made
+again anywhere. They prove nothing, because anyone with the seed can sign with them.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class Keys:
     heads: Ed25519PrivateKey
     replays: Ed25519PrivateKey
     name: str = "simulated"
-    """Whose they are called in a key file."""
+    """Their owner in a key file."""
 
     @classmethod
     def of(cls, seed: int) -> Keys:
-        """Both follow from the seed."""
+        """Derive both keys from a seed."""
         heads, replays = (_derived(b"rollbook/1/simulate/%b-key" % kind, seed) for kind in (b"head", b"replay"))
         return cls(heads, replays, f"simulated with seed {seed}")
 
@@ -48,7 +48,7 @@ class Keys:
 
 
 def record(simulation: Simulation, head_key: Ed25519PrivateKey) -> Replay:
-    """Play the match to its end and keep it as a replay, its last head signed."""
+    """Play the match to its end and return its replay with the last head signed."""
     opened = simulation.opened
     log = [
         write_bytes(
@@ -63,7 +63,7 @@ def record(simulation: Simulation, head_key: Ed25519PrivateKey) -> Replay:
     closing = b""
     for sequence, event in simulation.events():
         if isinstance(event, Ready):
-            event = replace(event, closing_link=closing)  # noqa: PLW2901 - as a seat says it that has seen the log
+            event = replace(event, closing_link=closing)  # noqa: PLW2901 - as a real seat would send it
         log.append(
             write_bytes(
                 simulation.match.game,

@@ -68,7 +68,7 @@ class Logged:
         return link(self.data)
 
 
-def write_bytes(  # noqa: PLR0913 - what stands around an event
+def write_bytes(  # noqa: PLR0913 - the whole envelope
     game: AnyGame,
     event: Event,
     *,
