@@ -5,13 +5,13 @@ from typing import Final
 __version__ = "0.1.0"
 
 DEFAULT_ADDRESS: Final = "127.0.0.1:50051"
-"""Where `rollbook serve` listens, and clients look for it, unless they are told otherwise."""
+"""The default address of `rollbook serve` and of its clients."""
 
 DEFAULT_WEB: Final = "127.0.0.1:8080"
-"""Where the page is found in a browser, unless it is told otherwise."""
+"""The default address of the page for browsers."""
 
 GATEWAY: Final = "rollbook-gateway"
-"""In the metadata of a call that is passed on for somebody else: a token of the role gateway, `Bearer …`.
+"""Metadata key of a call that a gateway passes on: its own token, `Bearer …`, of the role gateway.
 
-Where the call comes from stands in x-forwarded-for then.
+The address of the original caller is in x-forwarded-for.
 """

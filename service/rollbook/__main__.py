@@ -4,13 +4,13 @@ import sys
 
 
 def main() -> None:
-    """Run the command; where something that it needs is not installed, say what brings it."""
+    """Run the command; if a package that it needs is missing, name the extra that installs it."""
     try:
         from rollbook.cli.app import main as run  # noqa: PLC0415 - the SDK is installed without a command line
 
         run()
     except ImportError as failure:
-        # Where the module of a command cannot be imported, the cause names what it needs.
+        # If the module of a command cannot be imported, the exception's cause names the missing module.
         missing = failure.__cause__ or failure
         package = str(getattr(missing, "name", None) or "rollbook").partition(".")[0]
         if not isinstance(missing, ModuleNotFoundError) or package.startswith("rollbook"):

@@ -1,7 +1,7 @@
-"""Ed25519 keys and signatures, as strict as the strictest implementation, so that all readers judge alike.
+"""Ed25519 keys and signatures, checked as strictly as in the strictest implementation, so that all verifiers agree.
 
-Some implementations take points of small order, under which one signature fits many messages, and numbers that are not
-reduced; others refuse both. Nobody gets either by making keys and signatures honestly, so here both are refused.
+Some implementations accept points of small order, under which one signature fits many messages, and unreduced numbers;
+others refuse both. Honest keys and signatures have neither, so both are refused here.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _D: Final = -121_665 * pow(121_666, -1, _PRIME) % _PRIME
 
 
 def public_key(raw: bytes) -> Ed25519PublicKey:
-    """The key in these bytes; ValueError says why they are none that anybody may sign with."""
+    """The public key in these bytes; raises ValueError if they are invalid or weak."""
     if len(raw) != KEY_BYTES:
         raise ValueError(f"an Ed25519 public key has {KEY_BYTES} bytes, not {len(raw)}")
     if is_weak_point(raw):
@@ -31,7 +31,7 @@ def public_key(raw: bytes) -> Ed25519PublicKey:
 
 
 def holds(key: Ed25519PublicKey, signature: bytes, message: bytes) -> bool:
-    """Whether the key signed exactly this; a signature whose own point is weak holds for nobody."""
+    """Whether the key signed exactly this message; False if the signature contains a weak point."""
     if is_weak_point(signature[:KEY_BYTES]):
         return False
     try:
@@ -42,7 +42,7 @@ def holds(key: Ed25519PublicKey, signature: bytes, message: bytes) -> bool:
 
 
 def is_weak_point(encoded: bytes) -> bool:
-    """Whether this is a point of small order, or one that is not written in the only way.
+    """Whether this is a point of small order, or one in a non-canonical encoding.
 
     The eight points have y = 0, y² = 1, or, since twice a point of order eight has y = 0, d·y⁴ + 2·y² = 1.
     """
@@ -52,5 +52,5 @@ def is_weak_point(encoded: bytes) -> bool:
 
 
 def _y(encoded: bytes) -> int:
-    """The number behind the sign of x."""
+    """The y coordinate, without the sign bit of x."""
     return int.from_bytes(encoded, "little") & ((1 << 255) - 1)

@@ -1,9 +1,9 @@
-"""The loop of the service and of the page, and how their processes treat memory: for very many small messages.
+"""The event loop and garbage collection of the service and the page, tuned for very many small messages.
 
-Every message that gRPC has sent or received is told to the loop by a byte through a pair of sockets. gRPC takes one
-byte a turn of the loop, though it looks at all messages each time, so that a busy loop turns once a message for
-nothing. Here all bytes are taken at once. This knows grpcio from inside; where it finds what it does not know, it
-changes nothing.
+gRPC wakes the loop with a byte through a socket pair for every message sent or received. It reads one byte in each
+iteration of the loop, although it handles all waiting messages each time, so that a busy loop iterates once per message
+for nothing. `ServiceLoop` reads all bytes at once. It depends on internals of grpcio, and changes nothing if they
+differ.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from typing import Any, Final, TypeVar
 T = TypeVar("T")
 
 WAKING: Final = "_handle_events"
-"""What grpcio calls the method that looks at all messages."""
+"""Name of grpcio's method that handles all waiting messages."""
 
 MOST_BYTES: Final = 65_536
 
 GARBAGE: Final = (50_000, 20, 50)
-"""Objects more than are freed, and passes over younger ones, before the collector looks: a command makes hundreds of
-objects, all of which go by themselves, and each look would find thousands of them waiting for the store."""
+"""Thresholds of the garbage collector. A command makes hundreds of objects, which reference counting frees; frequent
+collections would only find thousands of objects that wait for the store."""
 
 
 def run(main: Coroutine[Any, Any, T]) -> T:
-    """Run it to its end."""
+    """Run a coroutine to its end in a new loop."""
     usual = gc.get_threshold()
     gc.set_threshold(*GARBAGE)
     try:
@@ -39,33 +39,33 @@ def run(main: Coroutine[Any, Any, T]) -> T:
 
 
 def settle() -> None:
-    """Let the collector pass over what is there already, and will be there to the end."""
+    """Exclude all existing objects, which live as long as the process, from garbage collection."""
     gc.collect()
     gc.freeze()
 
 
 def new_loop() -> asyncio.AbstractEventLoop:
-    """A loop of the platform's own kind."""
+    """A new event loop for this platform."""
     return asyncio.new_event_loop() if sys.platform == "win32" else ServiceLoop()
 
 
 class ServiceLoop(asyncio.SelectorEventLoop):
-    """Takes all of gRPC's wake-up calls at once."""
+    """Reads all of gRPC's wake-up bytes at once."""
 
-    def call_soon(  # type: ignore[override]  # whatever is called back
+    def call_soon(  # type: ignore[override]  # any callback
         self, callback: Callable[..., Any], *args: Any, context: Context | None = None
     ) -> asyncio.Handle:
-        """Call back in the next turn, as asyncio does, without asking on the way whether it looks for mistakes."""
-        if self._debug or self._closed:  # type: ignore[attr-defined]  # to ask for them takes as long as the rest
+        """Call back in the next iteration, as asyncio does, but without its check for debug mode."""
+        if self._debug or self._closed:  # type: ignore[attr-defined]  # two reads instead of two calls
             return super().call_soon(callback, *args, context=context)
         handle = asyncio.Handle(callback, args, self, context)
-        self._ready.append(handle)  # type: ignore[attr-defined]  # where the next turn finds it
+        self._ready.append(handle)  # type: ignore[attr-defined]  # read by the next iteration
         return handle
 
-    def add_reader(  # type: ignore[override]  # whatever a reader takes
+    def add_reader(  # type: ignore[override]  # any arguments
         self, fd: Any, callback: Callable[..., Any], *args: Any
     ) -> None:
-        """Call back whenever there is something to read."""
+        """Call back when there is data to read; gRPC's callback first gets all bytes read."""
         inner = getattr(callback, "func", None)
         if getattr(inner, "__name__", "") == WAKING and hasattr(fd, "recv"):
             super().add_reader(fd, _woken, fd.recv, callback)
@@ -74,7 +74,7 @@ class ServiceLoop(asyncio.SelectorEventLoop):
 
 
 def _woken(receive: Callable[[int], bytes], look: Callable[[], None]) -> None:
-    """Take all bytes, then look: what comes to be told in between has a byte of its own."""
+    """Read all bytes, then handle messages; a message that arrives in between sends its own byte."""
     try:
         receive(MOST_BYTES)
     except BlockingIOError:

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, whenever the power fails."""
+"""Writes files atomically: complete or not at all, even if the power fails."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from typing import IO, Final, TypeAlias
 
 DRAFT_PREFIX: Final = "."
 DRAFT_SUFFIX: Final = ".part"
-"""What a file is called that a crash left unfinished: nothing ever reads it."""
+"""Suffix of a file that a crash left unfinished; such a file is never read."""
 
 Step: TypeAlias = Callable[[str], None]
-"""Is told of every step by its name; tests end the process there."""
+"""Called with the name of every step; tests end the process there."""
 
 
 def no_step(_name: str) -> None:
-    """Nobody wants to know."""
+    """Ignore the step."""
 
 
 @contextmanager
 def appearing(
     path: Path, mode: int = 0o644, *, overwrite: bool = True, durable: bool = True, step: Step = no_step
 ) -> Iterator[IO[bytes]]:
-    """A file to write; it has its name, and what stood there before is gone, only once all of it is on the disk.
+    """Open a file for writing that replaces `path` only once all of it is on the disk.
 
-    Until then only its owner can read it, whatever its mode will be. Without `overwrite` FileExistsError says that the
-    name is taken: of several who write at once exactly one wins. What is not `durable` is whole after a crash of the
-    program, but perhaps not after one of the machine.
+    Until then only its owner can read it, in spite of `mode`. Without `overwrite`, FileExistsError is raised if
+    the name is taken: of several concurrent writers exactly one wins. A file that is not `durable` survives a crash of
+    the program, but perhaps not one of the machine.
 
-    What a link leads to is replaced, not the link. A device or a pipe is written to, and stays what it is.
+    If `path` is a symbolic link, its target is replaced. A device or a pipe is written to directly.
     """
     path = path.resolve() if path.is_symlink() else path
     if overwrite and _is_no_file(path):
@@ -62,7 +62,7 @@ def appearing(
 
 
 def _is_no_file(path: Path) -> bool:
-    """Whether something is there that cannot be replaced by a file, such as /dev/null."""
+    """Whether the path is neither a file nor a directory, such as /dev/null, and so cannot be replaced."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
@@ -71,25 +71,25 @@ def _is_no_file(path: Path) -> bool:
 
 
 def write_file(path: Path, data: bytes, mode: int = 0o644, *, durable: bool = True) -> None:
-    """Write a whole file, in place of one that is there."""
+    """Write a whole file atomically, replacing an existing one."""
     with appearing(path, mode, durable=durable) as file:
         file.write(data)
 
 
 def create_file(path: Path, data: bytes, mode: int = 0o644) -> bool:
-    """Write a whole file unless there is one; whether there was none."""
+    """Write a whole file atomically if it does not exist; returns whether it was created."""
     try:
         with appearing(path, mode, overwrite=False) as file:
             file.write(data)
     except FileExistsError:
-        # What is there must outlive a power failure as well before anybody builds on it.
+        # The existing file must also survive a power failure before the caller relies on it.
         sync_folder(path.parent)
         return False
     return True
 
 
 def sync_folder(folder: Path) -> None:
-    """Make durable which names the folder has."""
+    """Make the names of the files in a folder durable."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

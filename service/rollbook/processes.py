@@ -1,8 +1,8 @@
-"""Programs that a service starts beside itself: commands of packages that it does not import.
+"""Starts programs beside a service: commands of packages that the service does not import.
 
-A service knows such a program by the name of its command alone. A package offers one with an entry point of the group
-`rollbook.processes`; it is a command like any other, but no help lists it. Both sides find here what they need: the
-words that start it, its end with the service, and frames, which tell bytes that were cut off from whole ones.
+The service has only the name of the program's command. A package offers one with an entry point of the group
+`rollbook.processes`, which no help lists. This module is for both sides: the words that start a program, its end with
+the service, and frames, which distinguish complete messages from cut-off ones.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from typing import Any, BinaryIO, Final, Self, cast
 GROUP: Final = "rollbook.processes"
 
 PARENT_SECONDS: Final = 1.0
-"""How often a process looks for its parent where the system does not tell."""
+"""Interval in seconds at which a process checks for its parent where the system does not report its end."""
 
 MOST_MESSAGE_BYTES: Final = 1 << 20
-"""The longest message of a service to a program of its own."""
+"""The longest message between a service and such a program."""
 
 _NEEDED: Final = {
     "HOME",
@@ -47,18 +47,18 @@ _NEEDED: Final = {
     "XDG_RUNTIME_DIR",
 }
 _NEEDED_PREFIXES: Final = ("COVERAGE_", "GRPC_", "LC_", "LD_", "MALLOC_", "PYTEST_", "PYTHON")
-"""Environment variables that every program needs: where things are, and how to run or trace it. None is a secret."""
+"""Prefixes of variables that every program needs: where things are, and how to run or trace it. None is a secret."""
 
 _PR_SET_PDEATHSIG: Final = 1
 _LENGTH: Final = struct.Struct(">I")
 
 
 class CutOff(EOFError):
-    """A frame that is not whole, or longer than any may be."""
+    """A frame is incomplete, or longer than allowed."""
 
 
 def command(name: str) -> Sequence[str] | None:
-    """The words that start `rollbook NAME`; none if no installed package offers it."""
+    """The words that start `rollbook NAME`; None if no installed package offers it."""
     if not entry_points(group=GROUP, name=name):
         return None
     return (sys.executable, "-P", "-m", "rollbook", name)
@@ -66,21 +66,21 @@ def command(name: str) -> Sequence[str] | None:
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A program under way."""
+    """A running program."""
 
     process: Process
     stdin: asyncio.StreamWriter
     stdout: asyncio.StreamReader
 
     async def wait(self) -> int:
-        """Its exit code, once it has ended; negative for a signal."""
+        """Wait until the program ends and return its exit code, negative for a signal."""
         return await self.process.wait()
 
 
 def environment(*prefixes: str) -> dict[str, str]:
     """The environment of a child process: what every program needs, and the variables that begin with a prefix.
 
-    The store's password and the keys of a cloud, which a service is often given by variables, are left out.
+    The store's password and cloud credentials, which a service often gets in variables, are left out.
     """
     kept = (*_NEEDED_PREFIXES, *prefixes)
     return {name: value for name, value in os.environ.items() if name in _NEEDED or name.startswith(kept)}
@@ -94,10 +94,10 @@ async def running(
     env: Mapping[str, str] | None = None,
     pass_fds: Sequence[int] = (),
 ) -> AsyncIterator[Child]:
-    """Run a program with pipes to it, and kill it in the end if it has not ended by itself.
+    """Run a program with pipes to it, and kill it on leaving if it still runs.
 
-    Without `env` it gets only the variables that every program needs. It has a session of its own, so that Ctrl-C
-    reaches the service alone, and of our files only those that are passed.
+    Without `env` it gets only the variables that every program needs. It has its own session, so that Ctrl-C reaches
+    the service alone, and inherits only the given files.
     """
     env = env or environment()
     process = await asyncio.create_subprocess_exec(
@@ -114,15 +114,15 @@ async def running(
     finally:
         if process.returncode is None:
             process.kill()
-            # Its end is only noticed once all that it wrote has been read.
+            # asyncio reports the end only after all output has been read.
             await process.communicate()
 
 
 def end_with_parent() -> None:
-    """Have this process killed when the one that started it ends, however that ends.
+    """Have this process killed when its parent ends, in any way.
 
-    Linux ends it with the thread that started it, so a service starts it on the main one. A parent that is gone already
-    has closed standard input, which is how the callers of this notice.
+    Linux kills it when the thread that started it ends, so a service starts it on the main thread. If the parent has
+    already ended, standard input is closed, which callers of this function notice.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
@@ -136,7 +136,7 @@ def _watch_parent(parent: int) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-# Frames: a length (four bytes, big-endian), and so many bytes.
+# Frames: a length (four bytes, big-endian), then that many bytes.
 
 
 def frame(data: bytes) -> bytes:
@@ -149,7 +149,7 @@ def frame(data: bytes) -> bytes:
 
 
 def read_frame(stream: BinaryIO, most_bytes: int) -> bytes:
-    """The bytes of the next frame; CutOff if they do not all come, or would be too many.
+    """Read the next frame; raises CutOff if it is incomplete or too long.
 
     >>> from io import BytesIO
     >>> read_frame(BytesIO(frame(b"dice")), 10)
@@ -167,7 +167,7 @@ def read_frame(stream: BinaryIO, most_bytes: int) -> bytes:
 
 
 async def receive_frame(stream: asyncio.StreamReader, most_bytes: int) -> bytes:
-    """The same from a stream of asyncio."""
+    """Read the next frame from an asyncio stream; raises CutOff."""
     try:
         return await stream.readexactly(_length(await stream.readexactly(_LENGTH.size), most_bytes))
     except asyncio.IncompleteReadError as cut:
@@ -178,23 +178,23 @@ class ParentService:
     """The service that started this program, on its standard input and output: a JSON object a frame."""
 
     def __init__(self, messages: asyncio.StreamReader) -> None:
-        """Use `ParentService.connected`."""
+        """Created by `ParentService.connected`."""
         self._messages = messages
 
     @classmethod
     async def connected(cls) -> Self:
-        """Listen to it; this process ends when it does."""
+        """Connect to the parent; this process ends when the parent does."""
         end_with_parent()
         messages = asyncio.StreamReader()
         await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(messages), sys.stdin)
         return cls(messages)
 
     async def receive(self) -> Any:
-        """The next message; CutOff if there will be none."""
+        """The next message; raises CutOff if the parent has closed the pipe."""
         return json.loads(await receive_frame(self._messages, MOST_MESSAGE_BYTES))
 
     async def until_closed(self) -> None:
-        """Wait until it closes the pipe, and ignore what comes until then."""
+        """Wait until the parent closes the pipe, ignoring messages."""
         while await self._messages.read(MOST_MESSAGE_BYTES):
             pass
 

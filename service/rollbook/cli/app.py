@@ -1,7 +1,7 @@
 """The command line: a table of commands, each imported only when it is called.
 
-A package adds a command with an entry point of the group `rollbook.commands`, and one that only a service calls, and no
-help lists, with one of `rollbook.processes`.
+A package adds a command with an entry point of the group `rollbook.commands`. The group `rollbook.processes` is for
+commands that only a service starts; no help lists these.
 """
 
 import errno
@@ -35,12 +35,12 @@ _COMPLETION: Final = "--install-completion"
 
 
 def app(words: Sequence[str] = ()) -> App:
-    """All installed commands, none of them imported; with summaries if the words ask for the list of commands."""
+    """All installed commands without importing them; with summaries if the words ask for the list of commands."""
     is_listed = list(words) in _LISTING
     table = App(
         name="rollbook",
         help=HELP,
-        # Without Markdown these start in four fifths of the time.
+        # Without Markdown these start in 80 % of the time.
         help_format="plaintext" if is_listed or "--version" in words else "markdown",
         version=__version__,
         result_action="return_value",
@@ -61,12 +61,12 @@ def main() -> None:
 
 
 def run(words: list[str]) -> int:
-    """The exit code of the command that the words ask for."""
-    # gRPC writes lines of its own to standard error, unless it is told before it is imported that nobody reads them.
+    """Run the command with these words and return its exit code."""
+    # gRPC logs to standard error unless this variable is set before it is imported.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     code: int = Exit.GOOD
     if sys.stdout is None:
-        # Whoever closed it wants to read nothing; and no socket may become what a print writes to.
+        # Standard output was closed before the start; otherwise a socket could get its descriptor and receive prints.
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for the rest of the process
     try:
         result = app(words)(words, exit_on_error=False, print_error=True)
@@ -80,10 +80,10 @@ def run(words: list[str]) -> int:
     except OSError as wrong:
         if wrong.errno not in {errno.EPIPE, errno.ENOSPC}:
             raise
-        # The interpreter must not complain when it closes standard output itself.
+        # Prevents a message of the interpreter when it closes standard output itself.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if wrong.errno == errno.ENOSPC:
             print(f"rollbook: {wrong.strerror}", file=sys.stderr)
             return worst({Exit(code), Exit.UNREADABLE})
-        # The reader of a pipe has seen enough.
+        # The reader has closed the pipe, which is not an error.
     return code

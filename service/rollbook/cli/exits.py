@@ -1,4 +1,4 @@
-"""How every command ends: exit codes, and what is said on the way there."""
+"""Exit codes of the commands, and their error messages."""
 
 import sys
 from enum import IntEnum
@@ -16,7 +16,7 @@ class Exit(IntEnum):
 
 
 class Failed(Exception):
-    """What ends a command, with its exit code."""
+    """Ends a command with a message and an exit code."""
 
     def __init__(self, code: Exit, why: str) -> None:
         super().__init__(code, why)
@@ -25,7 +25,7 @@ class Failed(Exception):
 
 
 def worst(codes: set[Exit]) -> Exit:
-    """The exit code of several: 1 before 3 before 2."""
+    """The most severe of several exit codes: 1 before 3 before 2."""
     for code in (Exit.WRONG, Exit.UNREADABLE, Exit.UNVERIFIED):
         if code in codes:
             return code
@@ -33,7 +33,7 @@ def worst(codes: set[Exit]) -> Exit:
 
 
 def counted(number: int, one: str, many: str) -> str:
-    """So many of them.
+    """A number with its noun.
 
     >>> counted(1, "match", "matches"), counted(1_200, "event", "events")
     ('1 match', '1,200 events')
@@ -42,6 +42,6 @@ def counted(number: int, one: str, many: str) -> str:
 
 
 def usage(message: str) -> Exit:
-    """Say on standard error what was wrong with the words of the command."""
+    """Print what is wrong with the arguments on standard error."""
     print(message, file=sys.stderr)
     return Exit.USAGE

@@ -1,4 +1,4 @@
-"""What commands print for programs: one JSON object a line."""
+"""Output of commands for programs: one JSON object a line."""
 
 import json
 from collections.abc import Mapping
@@ -11,5 +11,5 @@ AsJson: TypeAlias = Annotated[bool, Parameter(name="--json", negative="")]
 
 
 def print_json(facts: Mapping[str, Any]) -> None:
-    """Print one object at once."""
+    """Print one object and flush."""
     print(json.dumps(facts, ensure_ascii=False), flush=True)

@@ -1,4 +1,4 @@
-"""How far a long command has come: a bar with rate and time left on standard error, and at the end what it did."""
+"""Progress of a long command: a bar with rate and time left on standard error, and a summary at the end."""
 
 import sys
 import time
@@ -12,19 +12,19 @@ from rich.progress import Progress as Bar
 from rollbook.cli.exits import counted
 
 QUIET_SECONDS = 1.0
-"""Work that is done sooner than this needs no bar."""
+"""Work that takes less time, in seconds, shows no bar."""
 
 
 class Progress:
-    """Work on many matches; a context that tells what was done when it is left, whichever way."""
+    """A context for work on many matches that prints a summary on leaving, also after an error."""
 
     def __init__(self, one: str, many: str, total: int) -> None:
-        """Begin with what one is called, and several, such as "file" and "files"; nothing is shown yet."""
+        """`one` and `many` are the singular and plural noun, such as "file" and "files"; no bar is shown yet."""
         self._one = one
         self._many = many
         self._started = time.monotonic()
         self.done = 0
-        """So many matches are done."""
+        """Number of matches that are done."""
         self._total = total
         self._events = 0
         console = Console(stderr=True)
@@ -44,12 +44,12 @@ class Progress:
         return self
 
     def expect(self, more: int) -> None:
-        """So many more are to be done than was known."""
+        """Increase the total."""
         self._total += more
         self._bar.update(self._task, total=self._total)
 
     def one_more(self, events: int = 0) -> None:
-        """One match is done; of so many events, where they count."""
+        """Count one more match as done, with its number of events if the summary shall have them."""
         self.done += 1
         self._events += events
         seconds = time.monotonic() - self._started
@@ -64,7 +64,7 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, raised: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Take the bar away and say how much was done how fast."""
+        """Remove the bar and print the summary."""
         self._bar.stop()
         seconds = max(time.monotonic() - self._started, 1e-9)
         done = counted(self.done, self._one, self._many)

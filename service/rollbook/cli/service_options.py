@@ -31,16 +31,16 @@ class ServiceOptions:
 
     @property
     def authorities(self) -> bytes | None:
-        """The certificates to trust; none for a service without TLS; Failed if they cannot be read."""
+        """The certificates to trust; None for a service without TLS; raises Failed if they cannot be read."""
         return read_certificates(self.tls_ca)
 
 
 LOCAL_SERVICE: Final = ServiceOptions()
-"""Where `rollbook serve` listens, unless it is told otherwise."""
+"""The default address of `rollbook serve`."""
 
 
 def read_certificates(file: Path | None) -> bytes | None:
-    """What --tls-ca names; Failed if it cannot be read."""
+    """Read the file of --tls-ca; raises Failed if it cannot be read."""
     try:
         return None if file is None else file.expanduser().read_bytes()
     except OSError as wrong:

@@ -1,4 +1,4 @@
-"""One worker of `rollbook serve --workers`; the service itself starts this program, and nobody else does."""
+"""One worker of `rollbook serve --workers`; only the service itself starts this program."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WORDS: Final[Sequence[str]] = (sys.executable, "-P", "-m", "rollbook.cli.worker"
 
 
 def work(assemble: Assemble) -> Exit:
-    """Be the worker that standard input asks for, with the servicers that `assemble` makes."""
+    """Run as the worker described on standard input, with the servicers that `assemble` makes."""
     from rollbook import processes  # noqa: PLC0415 - gRPC looks at the environment when it is imported
     from rollbook.cli.commands.serve import end_of  # noqa: PLC0415 - as above
     from rollbook.server.process.worker import supervised  # noqa: PLC0415 - as above
@@ -29,8 +29,8 @@ def work(assemble: Assemble) -> Exit:
 
 
 def main() -> Exit:
-    """Serve what `rollbook serve` serves."""
-    # gRPC writes lines of its own to standard error, unless it is told before it is imported that nobody reads them.
+    """Run a worker of `rollbook serve`."""
+    # gRPC logs to standard error unless this variable is set before it is imported.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     from rollbook.server.app import assemble  # noqa: PLC0415 - see above
 

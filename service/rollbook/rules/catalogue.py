@@ -1,7 +1,7 @@
-"""The games that are installed, at all versions of their rules. A version that has been released stays for good.
+"""The installed games with all versions of their rules. A released version is kept for good.
 
-A distribution adds a game by an entry point of the group `rollbook.games`: named like the game, it leads to a tuple of
-its rulesets. The games of this distribution are found in the same way.
+A distribution adds a game by an entry point of the group `rollbook.games`, which has the name of the game and refers to
+a tuple of its rulesets. The games of this distribution are found in the same way.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 GROUP: Final = "rollbook.games"
 OWN_DISTRIBUTION: Final = "rollbook"
 NAME: Final = re.compile("[a-z][a-z0-9]*(_[a-z0-9]+)*")
-"""How a game may be called: its name stands in options, files and messages."""
+"""Pattern for the names of games, which are used in options, files and messages."""
 
 RESERVED_NAMES: Final = frozenset({"other"})
-"""A field of the messages that hold something of any game, and therefore no game."""
+"""Names that no game may have, because they are other fields of the wrapper messages."""
 
 AnyGame: TypeAlias = Game[Any, Any, Any]
 
 
 @cache
 def rulesets() -> tuple[AnyGame, ...]:
-    """Every installed ruleset, by the name of the game, then by version; looked for once in a process.
+    """All installed rulesets by game and version; loaded once in a process.
 
-    An entry point that cannot be used is left out with a warning, so that it does no harm to other games.
+    An unusable entry point is skipped with a warning, so that it does not affect other games.
     """
     from importlib.metadata import entry_points  # noqa: PLC0415 - it loads much that rules have no use for
 
@@ -68,7 +68,7 @@ def find(name: str, version: int | None = None) -> AnyGame:
 
 
 def collected(points: Iterable[EntryPoint]) -> tuple[AnyGame, ...]:
-    """The rulesets that these entry points lead to; of two for one game ours counts, else the first distribution's."""
+    """The rulesets of these entry points; of two for one game this distribution's counts, else the first one's."""
     found: dict[str, tuple[AnyGame, ...]] = {}
     for point in sorted(points, key=_precedence):
         try:

@@ -1,6 +1,6 @@
-"""Chance as a player: what a state wants thrown or drawn, said exactly, and never done here.
+"""Chance as a player: describes exactly what a state wants thrown or drawn; the draw itself happens elsewhere.
 
-Whoever holds the fair dice reads one of these values, draws from it in the stated order and hands the values back to
+The owner of the fair dice reads one of these values, draws from it in the stated order and passes the values to
 `Game.outcome`. The order of faces and items is part of the rules: `fairness.md` numbers them from 0.
 """
 
@@ -12,7 +12,7 @@ Value: TypeAlias = int | str
 
 @dataclass(frozen=True, slots=True)
 class Throw:
-    """Several dice, thrown one after the other; each gives one of its faces."""
+    """Several dice, thrown one after the other; each results in one of its faces."""
 
     name: str
     dice: tuple[tuple[Value, ...], ...]
@@ -35,5 +35,5 @@ class FirstSeat:
 
 
 def first_seat(seats: int) -> Draw:
-    """What every game awaits first: one of its seats."""
+    """The first draw of every game: the seat that starts."""
     return Draw("first_seat", tuple(range(seats)))

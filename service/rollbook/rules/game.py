@@ -1,8 +1,8 @@
-"""One contract for every game: the same few pure questions, asked of a value.
+"""The contract of every game: the same few pure functions of a state.
 
-A game awaits chance, a seat's choice, or nothing more. `awaited` says which; `play` takes the outcome or the choice.
-`play` changes the state it is given and belongs to folds that own theirs; `apply` leaves its argument alone. Both check
-everything before they change anything, so a refused move leaves no trace.
+A game awaits chance, a seat's choice, or nothing more: `awaited` returns which, and `play` takes the outcome or the
+choice. `play` changes its argument, for folds that own their state; `apply` leaves its argument unchanged. Both check
+everything before they change anything, so a refused move changes nothing.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -21,10 +21,10 @@ Choice_co = TypeVar("Choice_co", covariant=True)
 Outcome = TypeVar("Outcome")
 
 Uniform: TypeAlias = Callable[[int], int]
-"""`uniform(k)`: one of 0 … k-1, each as likely."""
+"""`uniform(k)` returns one of 0 … k-1 with equal probability."""
 
 Components: TypeAlias = Mapping[str, object]
-"""The material of a game in JSON's own terms, as the header of a log names it."""
+"""The material of a game as JSON, as in the header of a log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Watcher(Enum):
 
 
 Perspective: TypeAlias = Watcher | int
-"""Who looks at a match: the public, a judge, or the number of a seat."""
+"""The viewer of a match: the public, a judge, or the number of a seat."""
 
 
 class Choices(Protocol[Choice_co]):
@@ -64,19 +64,19 @@ class Choices(Protocol[Choice_co]):
         """Whether the choice is legal."""
 
     def __len__(self) -> int:
-        """How many there are, without going through them."""
+        """The number of choices, computed without iterating."""
 
     def sample(self, uniform: Uniform) -> Choice_co:
-        """Some legal choice; every one can come up."""
+        """A random legal choice; every one is possible."""
 
 
 class Listed(tuple[Choice, ...]):
-    """Legal choices that are few enough to be written down."""
+    """Legal choices that are few enough to be listed."""
 
     __slots__ = ()
 
     def sample(self, uniform: Uniform) -> Choice:
-        """Each as likely."""
+        """All choices are equally likely."""
         return self[uniform(len(self))]
 
 
@@ -89,7 +89,7 @@ class NumberWords:
 
 AROUND_A_CHOICE: Final = frozenset({"seq", "seat", "choice", "by"})
 AROUND_AN_OUTCOME: Final = frozenset({"seq", "chance", "count"})
-"""What the line of a choice, and that of an outcome, says besides the fields of the move."""
+"""Names in lines of the plain form that are no fields of a choice or an outcome."""
 
 NONE_LEGAL: Listed[object] = Listed()
 
@@ -99,17 +99,16 @@ class Game(Generic[State, Choice, Outcome]):
     """A game at one version of its rules, as data and pure functions; two of them are never equal.
 
     Shared code writes and reads a game's values by the names and types of their fields, here and in the protobuf
-    messages of the game: `CantStopChoice` for the game `cant_stop`, and so on with Options, Outcome, View, LegalChoices
-    and, of a game that hides something, Hidden.
+    messages of the game: `CantStopChoice` for the game `cant_stop`, and likewise Options, Outcome, View, LegalChoices
+    and, if the game hides something, Hidden.
 
-    - No field of a choice is called as notation calls what stands around it (`AROUND_A_CHOICE`), none of an outcome as
-      in `AROUND_AN_OUTCOME`.
-    - A field of words (`str`) is a field of an enum there; `star` is GAME_FACE_STAR.
-    - A number that is written as a word is of a type that is marked with `NumberWords`.
-    - An outcome hides at most one field. It may be None, or a tuple of Nones, and stands in the one field of the Hidden
-      message; in the Outcome message the number of a hidden tuple is `count`.
-    - A tuple in a view that may be hidden, and is None then, stands beside its number: `hand` beside `hand_size`.
-    - Where nothing is hidden, `seen` is `everything_is_open`, and `view` shows everybody the same.
+    - No field of a choice may have a name in `AROUND_A_CHOICE`, and no field of an outcome one in `AROUND_AN_OUTCOME`.
+    - A field of words (`str`) is an enum in the message; `star` is GAME_FACE_STAR.
+    - A number that is written as a word has a type that is marked with `NumberWords`.
+    - An outcome hides at most one field, as None or a tuple of Nones; the Hidden message has one field for its values.
+      In the Outcome message `count` is the number of items of a hidden tuple.
+    - A tuple in a view that may be hidden, as None, has its number in the field beside it: `hand` with `hand_size`.
+    - A game that hides nothing uses `everything_is_open` as `seen`, and its `view` is the same for every viewer.
     """
 
     name: str
@@ -118,35 +117,35 @@ class Game(Generic[State, Choice, Outcome]):
     seats: range
     options: tuple[Option, ...]
     combine: Callable[[Options, int], None]
-    """Refuses options that do not go together with each other or with so many seats."""
+    """Raises a refusal for options that do not fit each other or the number of seats."""
     components: Components
     messages: str
-    """The module of the game's protobuf messages, by name, so that rules load none of it."""
+    """The name of the module with the game's protobuf messages, so that rules load none of it."""
     choices: Mapping[str, type[Choice]]
-    """The kinds of choice by the names that notation gives them."""
+    """The kinds of choice by their names in the plain form."""
     outcomes: Mapping[str, type[Outcome]]
-    """The kinds of chance outcome by the names that notation gives them."""
+    """The kinds of chance outcome by their names in the plain form."""
 
     begin: Callable[[Options, int], State]
     copy: Callable[[State], State]
     awaited: Callable[[State], Awaited]
     """What happens next; a draw names its items in the order in which chance numbers them."""
     outcome: Callable[[State, tuple[Value, ...]], Outcome]
-    """The outcome that these values, thrown or drawn as awaited, make in the game's own terms."""
+    """The game's own outcome for these values, thrown or drawn as awaited."""
     legal: Callable[[State], Choices[Choice]]
     play: Callable[[State, Choice | Outcome], None]
     caretaker: Callable[[State], Choice]
-    """What is chosen for a seat that does not choose."""
+    """The choice for a seat that does not choose."""
     view: Callable[[State, Perspective], object]
     seen: Callable[[State, Outcome, Perspective], Outcome]
-    """An outcome, about to be played in this state, as that perspective sees it."""
+    """An outcome, not yet played in this state, as this perspective sees it."""
     places: Callable[[State], tuple[int, ...]]
     """The place of every seat: the result when the match is over, the standing before."""
     described: type[Choices[Choice]] | None = None
-    """What `legal` gives where the choices are too many to list: their description, a dataclass."""
+    """The dataclass with which `legal` describes choices that are too many to list."""
 
     def settle(self, given: Mapping[str, OptionValue], seats: int) -> Options:
-        """All options with their values, or the refusal that says what is allowed."""
+        """All options with their values; raises a refusal that names the allowed ones."""
         if type(seats) is not int or seats not in self.seats:
             allowed = f"{self.seats[0]} to {self.seats[-1]}"
             raise Invalid(
@@ -158,17 +157,17 @@ class Game(Generic[State, Choice, Outcome]):
         return option_table.complete(self.options, given, seats, self.combine)
 
     def start(self, given: Mapping[str, OptionValue], seats: int) -> State:
-        """The state before anything has happened."""
+        """The state at the beginning of a match."""
         return self.begin(self.settle(given, seats), seats)
 
     def apply(self, state: State, move: Choice | Outcome) -> State:
-        """The state after the move; the argument stays as it is."""
+        """The state after the move; the argument is not changed."""
         after = self.copy(state)
         self.play(after, move)
         return after
 
     def fold(self, state: State, moves: Iterable[Choice | Outcome]) -> State:
-        """The state after all the moves, each checked; the argument stays as it is."""
+        """The state after all the moves, each checked; the argument is not changed."""
         after = self.copy(state)
         play = self.play
         for move in moves:
@@ -186,7 +185,7 @@ def any_options(_options: Options, _seats: int) -> None:
 
 
 def not_awaited(awaited: Awaited, move: object, game: str, vocabulary: Iterable[type]) -> Invalid | Illegal:
-    """Why a move that is not of the awaited kind is refused."""
+    """The refusal of a move that is not of the awaited kind."""
     kind = type(move)
     if kind not in vocabulary:
         return Invalid(
@@ -210,7 +209,7 @@ def not_awaited(awaited: Awaited, move: object, game: str, vocabulary: Iterable[
 
 
 def impossible(awaited: Awaited, why: str) -> Illegal:
-    """Why an outcome that chance cannot give here is refused."""
+    """The refusal of an outcome that chance cannot have here."""
     name = awaited.name if isinstance(awaited, Throw | Draw) else "no chance"
     return Illegal(
         Reason.OUTCOME_IMPOSSIBLE, why, learn="awaited(state) says what is to be thrown or drawn", awaited=name

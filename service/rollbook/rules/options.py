@@ -23,7 +23,7 @@ class Option:
 
     @property
     def default(self) -> OptionValue:
-        """What holds when nobody says anything."""
+        """The value of an option that is not given."""
         return self.values[0]
 
     @property
@@ -38,14 +38,14 @@ class Option:
         return type(value) is type(self.default) and value in self.values
 
     def read(self, text: str) -> OptionValue:
-        """The value that is written like this, as on a command line."""
+        """The value written like this, as on a command line."""
         for value in self.values:
             if written(value) == text:
                 return value
         raise self.refusal(text)
 
     def refusal(self, value: object) -> Invalid:
-        """Say which values there are."""
+        """The refusal of a value, naming the allowed ones."""
         return Invalid(
             Reason.OPTION_VALUE_UNKNOWN,
             f"option {self.name} cannot be {shortened(value)}",
@@ -61,7 +61,7 @@ def written(value: OptionValue) -> str:
 
 
 def shortened(value: object) -> str:
-    """Whatever a stranger sent, short enough to be repeated in a message."""
+    """An untrusted value, short enough for a message."""
     if isinstance(value, str):
         return repr(value if len(value) <= LONGEST_REPEATED else value[:LONGEST_REPEATED] + "…")
     if isinstance(value, bool) or (isinstance(value, int) and abs(value) < LARGEST_REPEATED):
@@ -70,7 +70,7 @@ def shortened(value: object) -> str:
 
 
 def unknown_option(name: str, options: Sequence[Option]) -> Invalid:
-    """Say which options there are."""
+    """The refusal of an unknown option, naming all options."""
     names = ", ".join(option.name for option in options)
     return Invalid(
         Reason.OPTION_UNKNOWN,
@@ -82,7 +82,7 @@ def unknown_option(name: str, options: Sequence[Option]) -> Invalid:
 
 
 def read_options(options: Sequence[Option], texts: Mapping[str, str]) -> Options:
-    """Options from `key=value` texts; what is not named keeps its default."""
+    """Options from `key=value` texts; others keep their defaults."""
     by_name = {option.name: option for option in options}
     chosen: Options = {option.name: option.default for option in options}
     for name, text in texts.items():
@@ -95,7 +95,7 @@ def read_options(options: Sequence[Option], texts: Mapping[str, str]) -> Options
 def complete(
     options: Sequence[Option], given: Mapping[str, OptionValue], seats: int, combine: Callable[[Options, int], None]
 ) -> Options:
-    """Every option with a value, in the order of the table; unknown names, values and combinations are refused."""
+    """Every option with a value, in the order of the table; refuses unknown names, values and combinations."""
     names = {option.name for option in options}
     for name in given:
         if name not in names:

@@ -1,4 +1,4 @@
-"""Places from first to last; whoever is equal shares one (1, 2, 2, 4)."""
+"""Places from first to last; equal scores share one (1, 2, 2, 4)."""
 
 from collections.abc import Sequence
 from typing import TypeAlias

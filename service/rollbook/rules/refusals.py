@@ -1,4 +1,4 @@
-"""Why a move or an option is refused: a stable reason, the facts, and where to learn what would be right."""
+"""Refusals of moves and options: a stable reason, the facts, and where to learn what is allowed."""
 
 from enum import StrEnum
 from typing import TypeAlias
@@ -9,7 +9,7 @@ Fact: TypeAlias = int | str | bool | tuple[int, ...] | tuple[str, ...] | None
 class Reason(StrEnum):
     """Every reason the rules give. The names are part of the contract with clients and never change."""
 
-    # What cannot be read, whatever the state.
+    # Unreadable in any state.
     GAME_UNKNOWN = "game_unknown"
     SEATS_OUT_OF_RANGE = "seats_out_of_range"
     OPTION_UNKNOWN = "option_unknown"
@@ -29,7 +29,7 @@ class Reason(StrEnum):
     NAMED_TWICE = "named_twice"
     FIELDS_DO_NOT_COMBINE = "fields_do_not_combine"
 
-    # What can be read, but is not legal now.
+    # Readable, but not legal now.
     CHANCE_AWAITED = "chance_awaited"
     OTHER_CHOICE_AWAITED = "other_choice_awaited"
     MATCH_OVER = "match_over"
@@ -65,10 +65,10 @@ class Reason(StrEnum):
 
 
 class RefusedByRules(Exception):
-    """A move or an option that the rules do not take; nothing has changed.
+    """A move or an option that the rules refuse; nothing has changed.
 
-    `reason` is stable and for programs, `why` is a sentence for people, `facts` are the values that explain it,
-    and `learn` says how to find out what would be taken.
+    `reason` is stable and for programs, `why` is a sentence for people, `facts` are the values that explain it, and
+    `learn` names a way to find what is allowed.
     """
 
     learn = "legal(state) gives every choice that is legal now"
@@ -86,11 +86,11 @@ class RefusedByRules(Exception):
 
 
 class Invalid(RefusedByRules):
-    """It cannot be read as a move of this game, whatever the state is."""
+    """The value is no move of this game, in any state."""
 
 
 class Illegal(RefusedByRules):
-    """It can be read, but the rules do not allow it in this state."""
+    """The move is not legal in this state."""
 
 
 class AgainstRule(Illegal):
@@ -102,5 +102,5 @@ class AgainstRule(Illegal):
     """
 
     def __init__(self, rule: str, why: str, *, learn: str | None = None, **facts: Fact) -> None:
-        """Keep the word beside the facts, where clients find it."""
+        """`rule` becomes one of the facts, where clients find it."""
         super().__init__(Reason.RULE, why, learn=learn, rule=rule, **facts)

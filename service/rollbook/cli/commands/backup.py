@@ -1,4 +1,4 @@
-"""`rollbook backup` and `rollbook restore`: all that a data directory holds, in one file and back."""
+"""`rollbook backup` and `rollbook restore`: a whole data directory in one file, and back."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def backup(
 
 
 def _tell(backup: Path, files: int, *, has_store: bool | None, as_json: bool) -> None:
-    """Print a backup that was made, or one that was verified: `has_store` is None then."""
+    """Print the result for a backup; `has_store` is None if it was only verified."""
     if as_json:
         facts = {"file": str(backup), "files": files, "bytes": backup.stat().st_size}
         print_json({**facts, "has_store": has_store, "is_verified": has_store is None})

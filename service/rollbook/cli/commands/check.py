@@ -1,4 +1,4 @@
-"""`rollbook check`: whether matches in the plain form are what the rules and the dice allow."""
+"""`rollbook check`: checks matches in the plain form against rules and dice."""
 
 import json
 import sys
@@ -76,7 +76,7 @@ def _words(file: Path, facts: dict[str, Any]) -> str:
 
 
 def _lines(file: Path) -> Sequence[str]:
-    """The lines without their ends; whatever cannot be a match is wrong at the line where that shows."""
+    """The lines without their ends; raises Wrong for the first line that no match can have."""
     lines: list[str] = []
     with file.open("rb") as data:
         while line := data.readline(LONGEST_LINE):

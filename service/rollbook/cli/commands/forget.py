@@ -1,4 +1,4 @@
-"""`rollbook forget`: names of players taken out of everything that a service keeps, and nothing else."""
+"""`rollbook forget`: erases names of players from all data of a service."""
 
 from __future__ import annotations
 

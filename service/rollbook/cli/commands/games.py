@@ -1,4 +1,4 @@
-"""`rollbook games`: what can be played."""
+"""`rollbook games`: lists the games."""
 
 import json
 from typing import Annotated, Any
@@ -12,7 +12,7 @@ from rollbook.rules.options import written
 
 
 def no_such_game(game: str) -> Exit:
-    """Refuse a name that is no game's, and say which there are."""
+    """Print that there is no such game, with the names of all games."""
     return usage(f"there is no game {game!r}; there are {', '.join(current())}")
 
 

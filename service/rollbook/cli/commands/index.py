@@ -1,4 +1,4 @@
-"""`rollbook index`: whether the index of a store says what its lobby says, and the index made anew."""
+"""`rollbook index`: compares the index of a store with its lobby, and rebuilds it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rollbook mend`: what a power cut left behind the last command of a store, cut off."""
+"""`rollbook mend`: cuts off the zero bytes that a power cut left at the end of a store's file."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def serve(
 
 
 def _parameter(setting: Setting) -> inspect.Parameter:
-    """A flag as the command line has it; without it nothing is said, so that variable, file or default hold."""
+    """The command-line parameter of a setting; None by default, so that variable, file or default apply."""
     shown = Parameter(
         help=f"{setting.about.help} [env var: {setting.variable}]",
         negative=None if setting.default is True else "",
@@ -96,21 +96,21 @@ serve.__signature__ = _SIGNATURE.replace(  # type: ignore[attr-defined]  # it is
 
 
 def run(settings: Settings, assemble: Assemble) -> Exit:
-    """Run a service with the servicers that `assemble` makes, and say why if it cannot be started."""
+    """Run a service with the servicers that `assemble` makes; prints the reason if it cannot start."""
     from rollbook.server.process.lifecycle import serve as serve_until_signalled  # noqa: PLC0415 - see above
 
     return end_of(lambda: serve_until_signalled(settings, assemble, _listening), settings)
 
 
 def supervise(settings: Settings, worker: Sequence[str]) -> Exit:
-    """Run a service of several workers, which these words start, and say why if it cannot be started."""
+    """Run a service of several workers, started by `worker`; prints the reason if it cannot start."""
     from rollbook.server.process.supervisor import supervise as supervise_until_signalled  # noqa: PLC0415 - see above
 
     return end_of(lambda: supervise_until_signalled(settings, worker, _listening), settings)
 
 
 def end_of(service: Callable[[], Coroutine[Any, Any, Shutdown]], settings: Settings) -> Exit:
-    """Run a service or a part of one to its end, and say why if it cannot be started."""
+    """Run a service or a part of one to its end; prints the reason if it cannot start."""
     from rollbook import event_loop  # noqa: PLC0415 - see above
     from rollbook.identity.service_keys import KeyFileRefused, KeyFileUnreadable  # noqa: PLC0415 - see above
     from rollbook.server import log_output  # noqa: PLC0415 - see above
@@ -141,7 +141,7 @@ def end_of(service: Callable[[], Coroutine[Any, Any, Shutdown]], settings: Setti
 
 
 def is_supervised(settings: Settings) -> bool:
-    """Whether there are several workers, which only Linux lets share a port fairly, and ends with their supervisor."""
+    """Whether to run several workers; only on Linux they share a port fairly and end with their supervisor."""
     if settings.workers > 1 and sys.platform != "linux":
         print("rollbook serve: --workers: there is one worker; only on Linux there can be more", file=sys.stderr)
     return settings.workers > 1 and sys.platform == "linux"

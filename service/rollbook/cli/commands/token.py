@@ -1,4 +1,4 @@
-"""`rollbook token`: a signed token for somebody."""
+"""`rollbook token`: mints a signed token."""
 
 import sys
 import time
@@ -15,7 +15,7 @@ from rollbook.identity.refusals import KeyRefused, NameRefused, TokenRefused
 from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role
 
 MOST_HOURS = 87_600
-"""Ten years; nobody remembers a token that is older."""
+"""Ten years: a limit against typing errors."""
 
 
 def token(  # noqa: PLR0913 - every flag is a parameter

@@ -2,7 +2,7 @@
 
 Source: the German rulebook of 2022; quotations in the comments are its section names. Rulings where it is silent: the
 chip starts at pile 0; of several winners the first clockwise from the last starting seat begins the next round; a
-steal may be played without a seat when nobody else holds a card; a round ends when a new target is needed and neither
+steal may be played without a seat when no other seat holds a card; a round ends when a new target is needed and neither
 hand nor stock has a number card; the group after a shared first place is second; all places follow the order that
 decides the victory.
 """

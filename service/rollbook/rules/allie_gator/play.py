@@ -1,6 +1,6 @@
 """How Allie Gator is played: which choices are legal, and what every move does.
 
-Hands and stock are hidden, so refusals name no more than what their reader holds or everybody sees.
+Hands and stock are hidden, so refusals name only the caller's own cards and open ones.
 """
 
 from bisect import insort
@@ -136,7 +136,7 @@ def _drawn(state: State, move: Drawn) -> None:
     cards = move.cards
     if type(cards) is not tuple or len(cards) != state.count:
         raise impossible(awaited(state), f"seat {seat} draws {state.count}")
-    # Of several cards the first may be there and the next not; then nothing has been drawn.
+    # If a later card is missing, the stock of the state must be unchanged.
     stock = state.stock.copy() if len(cards) > 1 else state.stock
     for card in cards:
         index = index_of(stock, card)

@@ -1,6 +1,6 @@
 """What each perspective sees of Allie Gator, and the places.
 
-Hands and stock are hidden while the match lasts: nothing here tells more of them than how many cards they hold.
+Hands and stock are hidden while the match lasts: views contain only the number of their cards.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from rollbook.rules.places import places as shared_places
 
 @dataclass(frozen=True, slots=True)
 class Pile:
-    """One pile as everybody sees it."""
+    """One pile, the same for every viewer."""
 
     targets: tuple[Card, ...]
     """The one that counts last; none while it is drawn, or when the match has ended here."""
@@ -51,7 +51,7 @@ class View:
 
 
 def view(state: State, perspective: Perspective) -> View:
-    """Everybody sees the table, a seat its own hand too, and a judge, or anybody once the match is over, all hands."""
+    """The table for all viewers, a seat's own hand for it, and all hands for a judge or once the match is over."""
     open_to_all = state.stage == FINISHED or perspective is Watcher.JUDGE
     return View(
         round=state.round,

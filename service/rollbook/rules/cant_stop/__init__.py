@@ -2,7 +2,7 @@
 
 Source: the German rulebook of 2007; quotations in the comments are its section names. Rulings where it is silent:
 a second step beyond the number field lapses; a runner on a number field still counts as one of the three; places
-after the first go by columns held, then by the height of markers in columns that nobody has won.
+after the first go by columns held, then by the height of markers in columns that are not won.
 """
 
 from rollbook.rules.cant_stop import moves, play, state, view

@@ -1,7 +1,7 @@
 """What a throw of Can't Stop offers: the pairings of four dice, and which columns they let a seat advance in.
 
-Sets of columns are bit masks (bit 7 is column 7), and an offer is worked out once for every situation that can be told
-apart: audits fold millions of these throws.
+Sets of columns are bit masks (bit 7 is column 7). The offer of each distinct situation is computed once, because audits
+fold millions of these throws.
 """
 
 from dataclasses import dataclass

@@ -83,7 +83,7 @@ class State:
     winners: list[int]
     """Per column: the seat that won it, or NOBODY."""
     won: int
-    """The columns that somebody has won, as a mask."""
+    """The columns that are won, as a mask."""
     reached: list[int]
     """The markers of the seat whose turn it is, and in their place its runners where it has some."""
     runners: int

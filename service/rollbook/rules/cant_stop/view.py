@@ -13,7 +13,7 @@ from rollbook.rules.places import places as shared_places
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column as everybody sees it."""
+    """One column, the same for every viewer."""
 
     number: int
     length: int
@@ -26,7 +26,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The board as everybody sees it; nothing in this game is hidden."""
+    """The board, the same for every viewer; nothing in this game is hidden."""
 
     seat: int | None
     """Whose turn it is; none before the start and after the end."""
@@ -37,7 +37,7 @@ class View:
 
 
 _column = lru_cache(4_096)(Column)
-"""Columns are looked at again and again, and most of them stay as they are."""
+"""Cache of columns, because most of them do not change between views."""
 
 
 def view(state: State, _perspective: Perspective) -> View:
@@ -67,7 +67,7 @@ def view(state: State, _perspective: Perspective) -> View:
 
 
 def places(state: State) -> tuple[int, ...]:
-    """Columns held, then the height of the markers in columns that nobody has won (ruling)."""
+    """Columns held, then the height of the markers in columns that are not won (ruling)."""
     won = [column for column in LENGTHS if state.winners[column] != NOBODY]
     return shared_places(
         [

@@ -128,7 +128,7 @@ def _next_turn(state: State) -> None:
 
 
 def _roll(state: State, dice: Faces) -> None:
-    """Find out what the throw comes to, and await what follows from it."""
+    """Determine the result of the throw, and what is awaited after it."""
     thrown = THROWN.get(dice)
     if thrown is None:
         raise impossible(awaited(state), "those are not faces of the yellow die and the two blue ones")
@@ -136,7 +136,7 @@ def _roll(state: State, dice: Faces) -> None:
         if dice[die] != state.dice[die]:
             raise impossible(awaited(state), f"die {die} was kept and still lies with {state.dice[die]} up")
     if thrown.rotten:
-        # "Fauler Zahn": the turn is over, whatever else lies there.
+        # "Fauler Zahn": the turn is over with any other dice.
         _next_turn(state)
         return
     result = state.ruleset.result(state, thrown)

@@ -69,7 +69,7 @@ def nothing_to_announce(_state: State) -> int:
 
 
 def tiles_to_win(state: State) -> int:
-    """Variant "Ansage": whatever lies in the middle or open in front of another seat (ruling, for both editions)."""
+    """Variant "Ansage": any tile in the middle or open in front of another seat (ruling, for both editions)."""
     tiles = state.middle
     for seat, open_tiles in enumerate(state.open_tiles):
         if seat != state.seat:

@@ -21,7 +21,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The table as everybody sees it; nothing in this game is hidden."""
+    """The table, the same for every viewer; nothing in this game is hidden."""
 
     seat: int | None
     """Whose turn it is; none before the start and after the end."""

@@ -1,7 +1,7 @@
 """Würfelzoo / Dice's Zoo (Cang Mucun; Smiling Monster), version 1.
 
 Source: the German rulebook; quotations in the comments are its section names. Rulings where it is silent: which animals
-share a kind of die is the table `KINDS`; the starting seat is drawn anew for every round; a seat that others robbed of
+share a kind of die is the table `KINDS`; the starting seat is drawn again for every round; a seat that others robbed of
 its last die wins when its own turn begins and it still has none; the squirrel's target is another seat.
 """
 

@@ -27,7 +27,7 @@ def check_own(state: State, die: int) -> None:
 
 
 def _check_in_front(state: State, die: int) -> None:
-    """Refuse a die that lies in front of nobody."""
+    """Refuse a die that lies in front of no seat."""
     if state.where[die] < 0:
         raise Illegal(Reason.DIE_NOT_IN_PLAY, f"die {die} does not lie in front of any seat", die=die)
 
@@ -48,7 +48,7 @@ def _check_target(state: State, seat: int) -> None:
         raise Illegal(Reason.TARGET_IS_ONESELF, "the target must be another seat", seat=seat)
 
 
-# What there is to use an ability on
+# The possible uses of the abilities
 
 
 def _dice_of_others(state: State) -> Iterator[int]:
@@ -86,7 +86,7 @@ def _a_die_is_left_to_draw(state: State) -> bool:
     return BAG in state.where or BOX in state.where
 
 
-# The uses: each checks everything, changes the table and says which stage comes next
+# The uses: each checks everything, changes the table and returns the next stage
 
 
 def _bear(state: State, use: Bear) -> int:

@@ -160,7 +160,7 @@ def _roll(state: State, rolled: Rolled) -> None:
     thrown = state.thrown
     if rolled.dice != thrown or len(rolled.faces) != len(thrown):
         raise impossible(awaited(state), f"the dice to throw are {list(thrown)}, each with one face")
-    # Of several faces the first may be there and the next not; then nothing has been thrown.
+    # If a later face is impossible, the faces of the state must be unchanged.
     faces = state.faces.copy()
     for die, face in zip(thrown, rolled.faces, strict=True):
         if face not in FACES[die]:
@@ -312,7 +312,7 @@ def _end_round(state: State) -> None:
     if state.ruleset.is_over(state):
         state.stage = FINISHED
         return
-    # Ruling: the starting seat is drawn anew; no die stays outside the bag, not even in the box.
+    # Ruling: the starting seat is drawn again; no die stays outside the bag, not even in the box.
     into_bag(state, range(NUMBER_OF_DICE))
     state.middle, state.species, state.owner = (), NO_FACE, NOBODY
     state.round += 1

@@ -1,7 +1,7 @@
 """The state of a match of Würfelzoo, what its options mean, and what it awaits.
 
-Where a die is and what it shows stand in two lists by its identity, and nowhere twice: audits fold millions of events,
-and looking a die up is what a move mostly needs.
+Two lists, indexed by die, contain where each die is and what it shows, without a second copy: audits fold millions of
+events, and moves mostly look up dice.
 """
 
 from __future__ import annotations

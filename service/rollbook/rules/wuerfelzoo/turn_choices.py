@@ -1,7 +1,7 @@
-"""What may be chosen at the start of a turn of Würfelzoo, described instead of written down.
+"""The legal choices at the start of a turn of Würfelzoo, described instead of listed.
 
 A seat may throw any of its dice again, so a turn can begin with thousands of legal choices. `TurnChoices` keeps only
-what they are made of; the choices themselves come into being while somebody walks through them.
+what they are made of, and makes the choices themselves during iteration.
 """
 
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ class TurnChoices:
     """The dice of which any, but at least one, may be thrown again: all that lie in front of the seat."""
 
     def __iter__(self) -> Iterator[Choice]:
-        """Every legal choice once, in the order said above."""
+        """Every legal choice once, in the order of the class's docstring."""
         for offer in self.plays:
             for number in range(offer.fewest, offer.most + 1):
                 for animals in combinations(offer.dice, number):
@@ -60,7 +60,7 @@ class TurnChoices:
         )
 
     def __len__(self) -> int:
-        """How many there are, worked out and not counted."""
+        """The number of choices, computed without iterating."""
         plays = sum(
             comb(len(offer.dice), number) for offer in self.plays for number in range(offer.fewest, offer.most + 1)
         )

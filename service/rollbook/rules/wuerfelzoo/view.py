@@ -20,7 +20,7 @@ class DieInFront:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The table as everybody sees it; nothing in this game is hidden."""
+    """The table, the same for every viewer; nothing in this game is hidden."""
 
     round: int
     seat: int | None
