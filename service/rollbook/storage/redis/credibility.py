@@ -1,7 +1,7 @@
 """Decides whether to trust an answer from a master that may have been replaced.
 
 A master that was suspended, replaced and then resumed answers as if nothing had happened, and everything it
-acknowledges is lost when it is demoted. Only the Sentinels can tell. Asking them at every answer would cost more than
+acknowledges is lost when it is demoted. Only the Sentinels know it. Asking them at every answer would cost more than
 most answers, and is unnecessary: a master that answers everything promptly cannot have been replaced.
 """
 
