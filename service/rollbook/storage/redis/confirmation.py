@@ -76,7 +76,7 @@ class Confirmation:
         self._seconds = seconds
         self._candidates = candidates
         self._misfit: _Misfit | None = None
-        """What was wrong at the last confirmation; None if the replicas fitted."""
+        """Of the last confirmation."""
 
     async def refusal(self, converse: Converse) -> str:
         """Why nothing should be written; empty if the replicas fit, or fitted at the last confirmation."""
