@@ -150,6 +150,7 @@ def test_a_match_played_by_commands_folds_from_its_bytes_to_the_same_ledger(name
     played = Played(name, find(name).seats[0], entropy=entropy).start()
     while played.ledger.match.sealed is None:
         played.append(played.choose(played.ledger.game.legal(played.ledger.match.state).sample(rng.randrange)))
+        assert played.log[-1].data == played.ledger.newest
         if rng.random() < 0.02:
             assert_same(played.ledger, played.refolded())
     assert_same(played.ledger, played.refolded())

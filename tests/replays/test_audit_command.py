@@ -20,7 +20,8 @@ from rollbook.replay_file.key_lines import read_keys
 from rollbook.replay_file.recording import Keys
 from rollbook_replays.audit import workers as many
 from rollbook_replays.audit.audit import audit
-from rollbook_replays.audit.sources import sources
+from rollbook_replays.audit.auditor import audit_one
+from rollbook_replays.audit.sources import File, sources
 from rollbook_replays.audit.verdicts import Audited, Verdict
 from rollbook_replays.commands.audit import _Verdicts
 from tests.cli.test_commands import files_of, rollbook
@@ -138,6 +139,17 @@ def test_many_files_are_audited_by_several_processes_in_their_order(
     keys = read_keys((corpus / "KEY.pub").read_text())
     found = list(sources(corpus))
     assert [(source, audit(source.read(), keys)) for source in found] == list(many.audit_all(found, keys, (), 2))
+
+
+def test_a_lack_of_memory_ends_the_auditor_instead_of_its_answer(corpus: Path) -> None:
+    """An empty answer would mean that the auditor is ready, and the caller would wait for the file."""
+
+    class Large(File):
+        def read(self) -> bytes:
+            raise MemoryError
+
+    with pytest.raises(MemoryError):
+        audit_one(Large(corpus / "cant_stop-5-0.rollbook"), {}, ())
 
 
 WATCHED = """

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from rollbook_replays.tournament.manifest import LARGEST_MANIFEST, WrongManifest, read_manifest
+from rollbook_replays.tournament.manifest import LARGEST_MANIFEST, MOST_MATCHES, WrongManifest, read_manifest
 from tests.replays.tournaments import EVERYBODY, manifest
 
 
@@ -63,3 +65,9 @@ def test_bytes_that_are_no_text_are_no_manifest() -> None:
     """TOML is UTF-8."""
     with pytest.raises(WrongManifest, match="utf-8"):
         read_manifest(b"\xff")
+
+
+def test_the_page_has_the_number_of_matches_that_a_tournament_may_have() -> None:
+    """Another reader takes its limit from there."""
+    page = (Path(__file__).parents[2] / "replays" / "BUNDLE.md").read_text(encoding="utf-8")
+    assert f"at most {MOST_MATCHES:,}. An ID" in page

@@ -340,12 +340,8 @@ class Ledger(Record):
 
     @property
     def dice(self) -> Dice:
-        """The draws of this match, which are fixed from its start."""
-        return _dice(self._key or self._match_key())
-
-    def _match_key(self) -> bytes:
-        entropy = [brought or b"" for brought in self.match.entropy]
-        return match_key(self.secret, self.opened.match_id, entropy)
+        """The draws of this match, which must have started."""
+        return _dice(self._key)
 
     def seat_of(self, player: bytes) -> int | None:
         """The player's seat; None if the player has none."""
@@ -364,7 +360,8 @@ class Ledger(Record):
         super().take(logged)
         self.newest = logged.data
         if isinstance(logged.event, Started):
-            self._key = self._match_key()
+            entropy = [brought or b"" for brought in self.match.entropy]
+            self._key = match_key(self.secret, self.opened.match_id, entropy)
         self._remember(logged)
 
     def _remember(self, logged: Logged) -> None:
