@@ -12,7 +12,7 @@ from typing import Final
 
 ROOT: Final = Path(__file__).parents[2]
 CONSTRAINTS: Final = ROOT / ".ci" / "constraints.txt"
-PATIENCE_SECONDS: Final = 240
+PATIENCE_SECONDS: Final = 600
 
 
 def fresh(folder: Path, rollbook: Path, *how: str) -> dict[str, str]:
