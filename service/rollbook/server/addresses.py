@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any, Final, TypeAlias
 from urllib.parse import unquote
@@ -24,6 +25,9 @@ IPV6_PREFIX: Final = 64
 _BANNABLE: Final = {4: (8, 32), 6: (32, IPV6_PREFIX)}
 """Prefix lengths of networks that can be banned, by IP version: the widest and the narrowest."""
 
+
+MOST_REMEMBERED: Final = 4_096
+"""Cache size: peers whose address has been parsed."""
 
 MOST_LOGGED: Final = 100
 """Each process logs at most this many distinct values of x-forwarded-for in which it finds no address."""
@@ -118,6 +122,7 @@ def bannable_networks_around(key: str) -> Iterator[str]:
             yield _name(network.supernet(new_prefix=prefix))
 
 
+@lru_cache(MOST_REMEMBERED)
 def _address_of(peer: str) -> Address | None:
     family, _, rest = peer.partition(":")
     if family not in {"ipv4", "ipv6"}:
@@ -145,6 +150,7 @@ def _read(text: str) -> Address | None:
     return getattr(address, "ipv4_mapped", None) or address
 
 
+@lru_cache(MOST_REMEMBERED)
 def _limit_key(address: Address) -> str:
     if isinstance(address, IPv6Address):
         return str(ip_network((address, IPV6_PREFIX), strict=False))

@@ -54,7 +54,14 @@ EXPENSIVE: Final = 10
 
 _INEXACT: Final = 1e-6
 
-_THIS_MACHINE: Final = ("ipv4:127.", "ipv6:[::1]:", "ipv6:%5B::1%5D:", "unix:")
+_THIS_MACHINE: Final = (
+    "ipv4:127.",
+    "ipv6:%5B::1%5D:",
+    "ipv6:%5B::ffff:127.",
+    "ipv6:[::1]:",
+    "ipv6:[::ffff:127.",
+    "unix:",
+)
 """Prefixes of gRPC's names for peers on the same machine."""
 
 
