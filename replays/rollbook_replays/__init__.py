@@ -1,1 +1,1 @@
-"""Replays: a file that stands for itself, and an audit that trusts nobody."""
+"""Replays: self-contained files of matches, and an audit that does not have to trust the service."""

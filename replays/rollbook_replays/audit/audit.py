@@ -1,14 +1,14 @@
-"""The audit: a verdict on a replay file, from nothing but its bytes and the keys and heads that a judge has.
+"""The audit: computes the verdict on a replay file from its bytes and the keys and heads that the caller passes.
 
-Several things can be wrong at once, and what a judge wants to know is what somebody changed. So the log itself comes
-first, event by event: its form, its place in the chain, and what it says. Then those who vouch for the log: signed
-heads in the file, and heads that people kept. Last the file around it: footer, names, signature. A forger without a key
-who rewrites chain and footer breaks the signatures as well, but what is reported is the event that he changed; only
-what no other check can see, such as times in a match without a clock, is left to the signatures. One check comes before
-event 2: a secret other than the one committed to would make every draw look wrong. `replays/FORMAT.md` numbers all of
-them, so that whoever writes another audit reports the same.
+A file can have several faults, and the audit reports the one that shows what was changed. It therefore checks the log
+first, event by event: form, place in the chain, content. The evidence for the log comes second: the signed heads in the
+file, and the heads that people kept. The rest of the file comes last: footer, names, signature. A forger without a key
+who rewrites the chain and the footer also breaks the signatures, but the report names the changed event. The signatures
+alone protect the rest, such as the times of a match without a clock. The revealed secret is checked before event 2,
+because a wrong secret makes every draw look wrong. `replays/FORMAT.md` numbers all checks, so that another
+implementation can report the same fault.
 
-Nothing is read here, neither files nor clocks; the commands do that.
+This module reads no files and no clock; the commands read the files.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from rollbook_replays.audit.signatures import (
 from rollbook_replays.audit.verdicts import Audited, Divergence, Verdict
 
 LONGEST_GAME: Final = 100
-"""Of a name that a file may have made as long as a file can be."""
+"""Characters of a game name that a verdict keeps; the name in a file can be as long as the file."""
 
 MOST_MISSING: Final = 20
 
 
 def audit(data: bytes, keys: KnownKeys, witnessed: Sequence[WitnessedHead] = ()) -> Audited:
-    """Check everything that can be checked with these keys (by key id) and these heads, of any matches."""
+    """Return the verdict on a replay file; `keys` are by key id, `witnessed` may hold heads of other matches too."""
     try:
         stored = read(data)
     except BeforeRelease as old:
@@ -73,7 +73,7 @@ def _verdict(divergence: Divergence | None, missing: Sequence[str]) -> Verdict:
 
 
 def _few(missing: Sequence[str]) -> tuple[str, ...]:
-    """What is missing, each once; a file can name ten thousand keys, which nobody wants to read."""
+    """The distinct entries, shortened, at most `MOST_MISSING` and a count of the rest: a file can name 10,000 keys."""
     each = tuple(map(shortened, dict.fromkeys(missing)))
     return each if len(each) <= MOST_MISSING else (*each[:MOST_MISSING], f"{len(each) - MOST_MISSING:,} more")
 
@@ -85,7 +85,7 @@ def _divergence(
     witnessed: Sequence[WitnessedHead],
     missing: list[str],
 ) -> tuple[Divergence | None, int]:
-    """The first thing wrong, if anything is, and how many kept heads fit; what is missing is added to the list."""
+    """Return the first divergence or None, and the number of kept heads that match; append to `missing`."""
     links = course.links
     try:
         course.follow(lambda number, event: check_lost(stored, links, keys, number, event))
@@ -96,12 +96,12 @@ def _divergence(
         missing += check_container(stored, links, course.said, keys)
     except Diverged as diverged:
         return diverged.divergence, 0
-    # Each head that could not be compared is missing something.
+    # `check_kept` returned one entry for each head that it could not compare.
     return None, len(witnessed) - len(lacking)
 
 
 def _facts(course: Course) -> dict[str, Any]:
-    """What the match turned out to be, as far as it was followed."""
+    """The fields of `Audited` that come from the followed events; empty if event 1 could not be read."""
     record = course.record
     if record is None:
         return {}

@@ -1,6 +1,6 @@
-"""What judges replays one by one, in a process of its own: `python -m rollbook_replays.audit.auditor SOCKET`.
+"""The auditor process, which audits replays one by one: `python -m rollbook_replays.audit.auditor SOCKET`.
 
-A file may have been made to hurt whoever reads it, so such a process has limits, and may end at any moment.
+A replay file can be an attack on its reader, so the process has limits on memory and time. It can end at any moment.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from rollbook_replays.audit.verdicts import Audited, Verdict
 
 
 def audit_one(source: Source, keys: KnownKeys, heads: Sequence[WitnessedHead]) -> Audited:
-    """The verdict on one replay; whatever is wrong with it never stops the audit of others.
+    """Return the verdict on one replay; a file that cannot be read, or a failure of the audit, is `UNREADABLE`.
 
-    Only a lack of memory is raised: then nothing can be said, neither of this file nor of the next.
+    Raises only MemoryError: a process without memory cannot audit the next file either.
     """
     try:
         return audit(source.read(), keys, heads)
@@ -35,18 +35,19 @@ def audit_one(source: Source, keys: KnownKeys, heads: Sequence[WitnessedHead]) -
         return Audited(Verdict.UNREADABLE, unreadable=wrong.strerror or str(wrong))
     except NotAReplay as wrong:
         return Audited(Verdict.UNREADABLE, unreadable=str(wrong))
-    except Exception as failure:  # noqa: BLE001 - a fault of ours must be told, not be the end of all audits
+    except Exception as failure:  # noqa: BLE001 - reported as a bug, must not stop other audits
         return Audited(Verdict.UNREADABLE, unreadable=f"the audit itself failed: {failure!r}")
 
 
 def serve(asker: Connection) -> NoReturn:
-    """Answer whoever is at the other end until it hangs up.
+    """Serve the parent process until it closes the connection, which raises EOFError or OSError.
 
-    Keys and heads come in, then None goes out: ready. Then lists of replays come in, and the verdict on each goes out.
+    Receives keys and heads, and sends None when it is ready. Then it receives lists of replays and sends one verdict
+    for each replay.
     """
     known, heads = asker.recv()
     keys = read_keys(known)
-    # What is loaded by now stays; looking for garbage among it would cost a tenth of all time.
+    # All objects so far live as long as the process; collecting garbage among them would cost a tenth of the time.
     gc.freeze()
     bound_memory()
     asker.send(None)
@@ -57,9 +58,9 @@ def serve(asker: Connection) -> NoReturn:
 
 
 def main(socket: int) -> int:
-    """Serve until that ends, for whatever reason; whoever asks notices."""
+    """Serve until the connection closes (returns 0) or memory runs out (returns 1)."""
     processes.end_with_parent()
-    # An interrupt is for the process that asks.
+    # The parent process handles Ctrl-C.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         serve(Connection(socket))

@@ -1,4 +1,4 @@
-"""What the audit of a file may take of the machine, whoever made the file. These are limits of the whole process."""
+"""Limits on the memory and processor time of an auditor process; a forged file cannot exceed them."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import resource
 from typing import Final
 
 MOST_SECONDS: Final = 60
-"""Of a processor, for one file; the longest match takes about one."""
+"""Processor time for one file; the longest match takes about one second."""
 
 MOST_MEMORY_BYTES: Final = 1 << 30
-"""Of addresses, of which a process that audits uses less than half."""
+"""Address space; an auditor process uses less than half of it."""
 
 
 def bound_memory() -> None:
-    """From now on memory beyond the limit is refused to this process."""
+    """Limit the address space of this process to `MOST_MEMORY_BYTES`, and write no core dumps."""
     _bound(resource.RLIMIT_AS, MOST_MEMORY_BYTES)
     _bound(resource.RLIMIT_CORE, 0)
 
 
 def bound_time() -> None:
-    """From now on this process is killed once it has worked as long as no file takes."""
+    """Let the kernel kill this process after another `MOST_SECONDS` of processor time."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     _bound(resource.RLIMIT_CPU, math.ceil(used.ru_utime + used.ru_stime) + MOST_SECONDS)
 

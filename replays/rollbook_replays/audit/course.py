@@ -1,7 +1,7 @@
-"""A log followed from event 1 to its end: whatever its events say is worked out anew and compared.
+"""Follows a log from event 1 to its end, recomputes what its events contain, and compares.
 
-The rules of the table and of the game are those of `rollbook.match`, which every service and every reader folds by;
-what a running match takes on trust, its dice and what they hide, is recomputed from the secret that the seal reveals.
+The rules come from `rollbook.match`, which every service and every reader of a log uses. A running match accepts dice
+and hidden values unchecked; the audit recomputes them from the secret that the seal reveals.
 """
 
 from __future__ import annotations
@@ -53,37 +53,37 @@ COMMITMENT_BYTES: Final = 32
 SECRET_BYTES: Final = 32
 
 Evidence: TypeAlias = Callable[[int, Event], list[str]]
-"""What is missing to prove that the log was lost, if this event is a seal that says so; `Diverged` if it was not."""
+"""A check of a seal that calls the log lost: returns what is missing to prove it, raises `Diverged` if it is false."""
 
 _COMMANDS: Final = frozenset({Opened, SeatTaken, SeatLeft, Ready, Chosen, Resigned, Sealed})
-"""What somebody may have asked for; everything else the service does of its own accord."""
+"""Events that can result from a request; the service writes all others by itself."""
 
 
 class Course:
-    """One log as it is followed; what was learnt on the way stays when something turns out to be wrong."""
+    """One log while the audit follows it; its attributes stay usable after `follow` raises `Diverged`."""
 
     def __init__(self, replay: Replay) -> None:
-        """Stand before event 1."""
+        """Compute the links; `follow` does the rest."""
         self.links = links(replay.events)
         """The link of every event."""
         self.missing: list[str] = []
-        """What was not there to follow it by."""
+        """What a complete check of the log needs and does not have, in words."""
         self.record: Record | None = None
-        """The match so far; None as long as event 1 has not been read."""
+        """The match so far; None until event 1 is read."""
         self.opened_ms = 0
         self.said = proto.Opened()
-        """What event 1 says of the match; nothing as long as nobody could read it."""
+        """The content of event 1; an empty message until event 1 is read."""
         self._replay = replay
         self._draws: Draws | None = None
         self._requests: set[bytes] = set()
 
     @property
     def thrown(self) -> tuple[Thrown, ...]:
-        """The dice that were thrown so far."""
+        """The dice thrown so far."""
         return () if self._draws is None else self._draws.thrown
 
     def follow(self, evidence: Evidence) -> None:
-        """Follow it to its end, or raise `Diverged` at the first thing wrong."""
+        """Check the whole log; raises `Diverged` at the first fault."""
         first = self._replay.events[0]
         unknown = unknown_envelope(first)
         if unknown is None:
@@ -115,7 +115,7 @@ class Course:
             self._unfinished()
 
     def _follow_the_chain(self) -> None:
-        """What can be said of a log whose rules nobody here knows."""
+        """Check the chain and the times of a log whose rules this program does not know."""
         before, time_ms = genesis(self._replay.match_id), 0
         for number, data in enumerate(self._replay.events, start=1):
             around = read_around(number, data)
@@ -128,7 +128,7 @@ class Course:
         self.opened_ms = first.time_ms
         check_chain(1, first, genesis(self._replay.match_id))
         opened = first.event
-        assert isinstance(opened, Opened)  # noqa: S101 - `read_first` reads nothing else
+        assert isinstance(opened, Opened)  # noqa: S101 - `read_first` reads only `Opened`
         if len(opened.commitment) != COMMITMENT_BYTES:
             expected = f"a commitment of {COMMITMENT_BYTES} bytes"
             raise Diverged(1, Check.COMMITMENT, expected, opened.commitment.hex())
@@ -139,7 +139,7 @@ class Course:
         return game, Record(first)
 
     def _committed_secret(self, read: Reader, opened: Opened) -> bytes | None:
-        """The secret, if the last event reveals one; all draws would be wrong by any but the one committed to."""
+        """The secret that the last event reveals, or None; raises `Diverged` if event 1 committed to another."""
         last = len(self.links)
         secret = None if last == 1 else read.revealed_secret(last, self._replay.events[-1])
         if secret is not None and (len(secret) != SECRET_BYTES or commitment(secret) != opened.commitment):
@@ -149,7 +149,7 @@ class Course:
         return secret
 
     def _take_all(self, record: Record, draws: Draws, read: Reader, evidence: Evidence) -> int:
-        """Take every event up to the first that hides what the rules cannot go on without; how many that were."""
+        """Take the events up to the first with an unknown hidden value; return the number of events taken."""
         match = record.match
         while match.sequence < len(self.links):
             if not self._take_next(record, draws, read, evidence):
@@ -159,10 +159,10 @@ class Course:
         return match.sequence
 
     def _take_moves(self, record: Record, draws: Draws, read: Reader) -> None:
-        """Take the moves that follow, up to the first event that is something else, looks unusual or is refused.
+        """Take the following moves, up to the first event that is no move, has an unusual encoding or fails a check.
 
-        Nearly all of a log is moves, so of each is asked only what can be wrong with it; `_take_next` takes that event,
-        or says what is wrong.
+        This is the fast path for moves, which are nearly all events of a log. `_take_next` then takes the event that
+        ended it, or raises `Diverged` for it.
         """
         match, links, private, events = record.match, self.links, self._replay.private, self._replay.events
         time_ms = record.time_ms
@@ -196,11 +196,11 @@ class Course:
         record.note_moves(time_ms, links[match.sequence - 1])
 
     def _take_next(self, record: Record, draws: Draws, read: Reader, evidence: Evidence) -> bool:
-        """Take the next event, or raise `Diverged`; False if it hides what the rules cannot go on without."""
+        """Take the next event and return True; return False if it hides an unknown value. Raises `Diverged`."""
         match = record.match
         number = match.sequence + 1
         data, previous, link = self._replay.events[number - 1], self.links[number - 2], self.links[number - 1]
-        # Whoever chooses is known at once; what chance gives has to be drawn before it can be compared.
+        # An outcome of chance has to be drawn before the event can be compared with it; a choice has not.
         awaited = None if type(match.awaited) is ToChoose else chance_awaited(match)
         drawn = None if awaited is None else draws.drawn(match, awaited)
         event, time_ms, request = read(number, data, previous, drawn)
@@ -233,13 +233,13 @@ class Course:
             ]
             _raise_first(number, seen, match, checks)
             self._check_request(number, seen, request)
-            raise  # not reached: one of them says what this said
+            raise  # not reached: one of the checks raises the same fault
         if request:
             self._requests.add(request)
         return True
 
     def _read_the_rest(self, taken: int, time_ms: int, read: Reader) -> None:
-        """What can be said of events that the rules cannot reach: form, chain, requests, and that time never falls."""
+        """Check the events behind an unknown hidden value: form, chain, requests, and that times never fall."""
         for number, data in enumerate(self._replay.events[taken:], start=taken + 1):
             event, event_ms, request = read(number, data, self.links[number - 2])
             self._check_private(number, event)
@@ -249,14 +249,14 @@ class Course:
             time_ms = event_ms
 
     def _check_move(self, number: int, match: MatchFold, draws: Draws, event: Event) -> None:
-        """Table and rules take the event, and what chance gave in it is what they await."""
+        """Raise if the match refuses the event, or if its outcome is not the one that follows from the secret."""
         awaited = chance_awaited(match)
         if isinstance(event, Happened) and awaited is not None:
             event = draws.proved(number, match, awaited, event, draws.drawn(match, awaited)) or event
         match.copy().take(event)
 
     def _check_private(self, number: int, event: Event) -> None:
-        """Only what chance gave can hide something."""
+        """Raise `Diverged` if the file has a hidden part for an event other than an outcome of chance."""
         if number in self._replay.private and not isinstance(event, Happened):
             raise Diverged(number, Check.HIDDEN, NOTHING_HIDDEN, "something")
 
@@ -292,7 +292,7 @@ def _check_terms(terms: Terms) -> None:
 
 
 def _raise_first(number: int, event: Event, match: MatchFold, checks: Sequence[Callable[[], object]]) -> None:
-    """Of all that speaks against an event, raise what the first step says; the checks leave the match as it is."""
+    """Run all checks on an event and raise the fault of the earliest step; the checks do not change the match."""
     found: list[Diverged] = []
     for check in checks:
         try:
@@ -307,7 +307,7 @@ def _raise_first(number: int, event: Event, match: MatchFold, checks: Sequence[C
 
 
 def _check_of(refusal: Misplaced | RefusedByRules, event: Event, match: MatchFold) -> Check:
-    """Which check an event fails that the rules of the table, or of the game, do not take."""
+    """The check to report for an event that the match or the rules of the game refuse."""
     if isinstance(refusal, Misplaced):
         return Check(refusal.breach.value)
     if isinstance(event, Chosen):

@@ -1,4 +1,4 @@
-"""How a check says that something is not as it has to be."""
+"""The exception that a check raises when it finds a fault."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import Final
 from rollbook_replays.audit.verdicts import Check, Divergence
 
 LONGEST_TOLD: Final = 2_000
-"""Far more than any genuine event takes; a forger cannot fill a judge's memory, or the page."""
+"""Characters of a text from a file in a verdict: more than any genuine event needs, and a limit for a forged one."""
 
 
 class Diverged(Exception):
-    """The first thing wrong; what comes behind it proves nothing."""
+    """The first fault in a file; the audit stops there, because the rest proves nothing."""
 
     def __init__(self, event: int | None, check: Check, expected: str, found: str, *, is_refusal: bool = False) -> None:
-        """Hold what the verdict will say."""
+        """Build the `Divergence` of the verdict, with both texts shortened."""
         super().__init__(event, check, expected, found)
         self.divergence = Divergence(event, check, shortened(expected), shortened(found), is_refusal)
 
 
 def shortened(text: str) -> str:
-    """What is told of a file, which a stranger may have made as long as a file can be.
+    """The text cut to `LONGEST_TOLD` characters; a text from a forged file can be as long as the file.
 
     >>> shortened("a short one"), len(shortened("x" * 10**6))
     ('a short one', 2001)

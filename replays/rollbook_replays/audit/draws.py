@@ -1,7 +1,7 @@
-"""Everything that chance gave, worked out anew: what was thrown and drawn, and what of it was hidden.
+"""Recomputes every outcome of chance in a match, including its hidden values.
 
-The seal reveals the secret; with what the seats brought it gives every draw of the match, hidden ones too. A match
-without a seal is completed by what lies beside its events, as far as the file has that.
+The secret that the seal reveals and the entropy of the seats determine every draw. Without a seal, the audit uses the
+hidden parts that the file holds beside the events.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from rollbook_replays.audit.verdicts import Check, Thrown
 
 
 def chance_awaited(match: MatchFold) -> Throw | Draw | None:
-    """What chance is to give now; nothing if it is not its turn."""
+    """The throw or draw that the match awaits now; None if it awaits something else."""
     if match.must_be_sealed or not match.started or match.sealed is not None:
         return None
     if match.turn_timed_out and match.must_forfeit is not None:
@@ -41,32 +41,32 @@ class Draws:
     """The draws of one match."""
 
     def __init__(self, game: AnyGame, replay: Replay, secret: bytes | None) -> None:
-        """Know the secret, if the log reveals it."""
+        """`secret` is None if the log does not reveal it."""
         self.withheld = 0
-        """How many hidden outcomes of a sealed match the file does not have."""
+        """Number of hidden outcomes of a sealed match that the file leaves out."""
         self._game = game
         self._replay = replay
         self._private = replay.private
         self._secret = secret
         self._dice: Dice | None = None
         self._values: tuple[Value, ...] = ()
-        """What was last drawn."""
+        """The values of the last draw."""
         self._compact = compact_of(game)
         self._hides = stubs_of(game).hidden is not None
         self._thrown: dict[int, tuple[tuple[tuple[Value, ...], ...], list[tuple[Value, ...]]]] = {}
 
     def again(self) -> Draws:
-        """The same draws, of which nothing has been counted."""
+        """A fresh copy with all counts at zero."""
         return Draws(self._game, self._replay, self._secret)
 
     @property
     def thrown(self) -> tuple[Thrown, ...]:
-        """The dice that were thrown, by kind."""
-        # Dice of a kind are mostly one object as well.
+        """The dice thrown so far, by kind."""
+        # Dice of one kind are mostly the same object, so most are grouped by id; the rest by value below.
         dice_of: dict[int, tuple[Value, ...]] = {}
         shown: dict[int, list[Value]] = defaultdict(list)
         for dice, throws in self._thrown.values():
-            for faces, values in zip(dice, zip(*throws), strict=True):  # noqa: B905 - each throw is of all dice
+            for faces, values in zip(dice, zip(*throws), strict=True):  # noqa: B905 - each throw has all dice
                 dice_of[id(faces)] = faces
                 shown[id(faces)] += values
         kinds: dict[tuple[Value, ...], Counter[Value]] = {}
@@ -75,7 +75,7 @@ class Draws:
         return tuple(Thrown(faces, dict(times)) for faces, times in kinds.items())
 
     def drawn(self, match: MatchFold, awaited: Throw | Draw) -> Any:
-        """The outcome that has to come now, with all that it hides; nothing where the secret is not known."""
+        """The outcome that must come next, with its hidden values; None if the secret is unknown."""
         if self._secret is None:
             return None
         if self._dice is None:
@@ -86,11 +86,14 @@ class Draws:
 
     @property
     def are_known(self) -> bool:
-        """Whether the log reveals the secret that they follow from."""
+        """Whether the log reveals the secret, from which the draws follow."""
         return self._secret is not None
 
     def agrees(self, number: int, drawn: Any) -> bool:
-        """Whether what lies beside an event that says what was drawn is as drawn too; then all of it is proved."""
+        """Whether the hidden part beside the event is that of the drawn outcome; the caller compared the visible part.
+
+        False can also mean that a slower check has to decide.
+        """
         private = self._private.get(number)
         if private is None:
             return not self._hides or self._compact.private(drawn) == b""
@@ -99,7 +102,7 @@ class Draws:
     def proved(
         self, number: int, match: MatchFold, awaited: Throw | Draw, seen: Happened[Any], drawn: Any
     ) -> Happened[Any] | None:
-        """The event with what it hides; nothing where nobody can know that yet."""
+        """The event with its hidden values, or None if they are unknown; raises `Diverged` for a wrong outcome."""
         if drawn is None:
             return self._completed(number, match, awaited, seen)
         if seen.outcome == drawn:
@@ -110,11 +113,11 @@ class Draws:
         return seen
 
     def count(self, awaited: Throw | Draw) -> None:
-        """The values last drawn were what the log says; count those of dice."""
+        """Count the last drawn values if they are dice; the caller found that the log has the same values."""
         if type(awaited) is not Throw:
             return
         dice = awaited.dice
-        # The dice are mostly the same tuple again and again, which is faster to recognise than to compare.
+        # Most throws use the same tuple of dice; its id is faster to look up than its value.
         thrown = self._thrown.get(id(dice))
         if thrown is None:
             thrown = self._thrown[id(dice)] = (dice, [])
@@ -147,7 +150,7 @@ class Draws:
         return completed
 
     def _check_possible(self, number: int, match: MatchFold, awaited: Throw | Draw, seen: Happened[Any]) -> None:
-        """What is seen of the event is of the kind, and of as many, as the rules await, whatever it hides."""
+        """Raise `Diverged` if the visible part of the event has another kind or number than the rules await."""
         values = [faces[0] for faces in awaited.dice] if isinstance(awaited, Throw) else awaited.items[: awaited.count]
         some = Happened(self._game.outcome(match.state, tuple(values)))
         outcome = with_hidden(seen.outcome, some.outcome)
@@ -160,7 +163,7 @@ class Draws:
         raise Diverged(number, Check.DRAWS, f"what the rules await: {awaited.name}", plain_form(self._game, seen))
 
     def _with(self, seen: Happened[Any], private: bytes) -> Happened[Any] | None:
-        """The event with that beside it; nothing if that cannot be."""
+        """The event completed by the hidden part beside it; None if the hidden part does not fit."""
         data = write_bytes(self._game, seen, sequence=1, time_ms=0, previous=b"").data
         try:
             event = read_bytes(data, private, self._game).event

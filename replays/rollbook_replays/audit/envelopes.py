@@ -1,7 +1,7 @@
-"""The envelope of an event taken off, if it stands where it should and looks as it usually does.
+"""Fast decoding of the envelope of an event, without protobuf, for events in the usual form.
 
-Usual is: the fields before the body are canonical, the event has the number and the link that are expected, and its
-time has the six bytes that it has between 2004 and 2109. Whatever is not usual is read the long way.
+The form is usual if the fields before the body are canonical, the event has the expected number and link, and its time
+has six bytes, as all times between 2004 and 2109 do. The caller decodes all other events with protobuf.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rollbook.match.fold import MOST_EVENTS
 LINK_BYTES: Final = 32
 REQUEST_BYTES: Final = 16
 
-# Tags of fields, with their length where that is known.
+# Tags of fields, followed by the length where it is fixed.
 _SEQUENCE: Final = b"\x08"
 _TIME: Final = b"\x10"
 _PREVIOUS: Final = int.from_bytes(b"\x1a\x20", "little")
@@ -33,18 +33,21 @@ _CLOSING_BYTES: Final = len(_CLOSING) + LINK_BYTES
 _ENTROPY: Final = 0x12
 
 _ENDS: Final = 0x80
-"""A varint goes on behind a byte from here on, and ends with one below it."""
+"""A varint continues after a byte of at least this value, and ends with a byte below it."""
 _LONGEST_CHARGE: Final = 35
-"""Bits that are read here: more than a year."""
+"""Bits of a charge (in ms) that are read here: more than a year."""
 
 _LOWER_GOES_ON: Final = 0x8080
-"""The bits by which the bytes of a varint say that another follows."""
+"""The continuation bits in the lower two bytes of a varint."""
 _UPPER_GOES_ON: Final = 0x8080_8080
 _UPPER_ENDS: Final = 0x0080_8080
 
 
 def taken_off(number: int, data: bytes, previous: bytes) -> tuple[int, bytes] | None:
-    """The time, and the bytes behind the link of the event before: maybe a seat, maybe a request, and the body."""
+    """Return the time and the bytes after the link (an optional seat, an optional request, the body), or None.
+
+    None means that the envelope is unusual or wrong.
+    """
     parts, opening, behind = _layout(number)
     try:
         found, low, high, tag, link = parts(data)
@@ -59,22 +62,22 @@ def taken_off(number: int, data: bytes, previous: bytes) -> tuple[int, bytes] | 
 
 
 def without_request(left: bytes) -> tuple[bytes, bytes]:
-    """The request, if there is one, and what is left without it: maybe a seat, and the body."""
-    # A seat from 128 on, which no game has, is not looked behind.
+    """Split `left` into the request (empty if there is none) and the rest: an optional seat, and the body."""
+    # Games have fewer than 128 seats; a request after a seat from 128 on is not recognised here.
     at = 2 if left.startswith(_SEAT) and left[1:2] < b"\x80" else 0
     if not left.startswith(_REQUEST, at):
         return b"", left
     behind = at + len(_REQUEST) + REQUEST_BYTES
-    # A seat stands before the request; one behind it is not canonical, and must not look so without the request.
+    # The seat belongs before the request. A seat after the request is not canonical, and must stay recognisable.
     if len(left) < behind or (not at and left.startswith(_SEAT, behind)):
         return b"", left
     return left[behind - REQUEST_BYTES : behind], left[:at] + left[behind:]
 
 
 def choice_taken_off(body: bytes) -> tuple[int, bool, int, bytes] | None:
-    """Seat, caretaker, charge and choice of a `Chosen` with its seat; None if that is not what stands there usually.
+    """Seat, caretaker, charge in ms and choice of a `Chosen`; None if the body is another event or unusual.
 
-    Whether the choice is canonical is for others to say; all around it is.
+    Everything around the choice is canonical; the caller has to check the choice.
     """
     held = len(body) - 4
     if not 0 < held < _ENDS or (body[0], body[2], body[3]) != (_SEAT[0], _CHOSEN, held) or body[1] >= _ENDS:
@@ -101,7 +104,7 @@ def choice_taken_off(body: bytes) -> tuple[int, bool, int, bytes] | None:
 
 
 def readiness_taken_off(body: bytes) -> tuple[int, bytes, bytes] | None:
-    """Seat, entropy and link of a `Ready` with its seat; None if that is not what stands there usually."""
+    """Seat, entropy and link of a `Ready`; None if the body is another event or unusual."""
     held = len(body) - 4
     if not _CLOSING_BYTES <= held < _ENDS or (body[0], body[2], body[3]) != (_SEAT[0], _READY, held):
         return None
@@ -116,9 +119,9 @@ def readiness_taken_off(body: bytes) -> tuple[int, bytes, bytes] | None:
 
 @lru_cache(MOST_EVENTS)
 def _layout(number: int) -> tuple[Callable[[bytes], tuple[bytes, int, int, int, bytes]], bytes, int]:
-    """How to take an envelope apart, all its bytes before the time, and where it ends.
+    """For event `number`: a function that unpacks the envelope, the bytes before the time, the envelope's length.
 
-    The parts are those bytes, the lower two bytes of the time and its upper four, the tag before the link, the link.
+    It unpacks the bytes before the time, the time's lower two and upper four bytes, the tag of the link, and the link.
     """
     varint = bytearray()
     left = number
@@ -133,7 +136,7 @@ def _layout(number: int) -> tuple[Callable[[bytes], tuple[bytes, int, int, int, 
 
 @lru_cache(1 << 10)
 def _high_ms(high: int) -> int | None:
-    """The upper part of a time, which changes every 16 seconds; None if a varint of six bytes does not end so."""
+    """The upper bits of a time, which change every 16 seconds; None if `high` cannot end a varint of six bytes."""
     last = high >> 24
     if high & _UPPER_GOES_ON != _UPPER_ENDS or not last:
         return None

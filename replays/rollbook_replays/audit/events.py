@@ -1,8 +1,7 @@
-"""Events read from their bytes, and the proof that these are the only bytes that mean them.
+"""Decodes events, and refuses bytes that are not the canonical encoding of their event.
 
-Protobuf lets the same event be written in many ways: fields twice, out of order, or unknown ones in between. Whoever
-wants to smuggle something into a log that all folds overlook would use that. So an event counts as read only if it is
-written in the one way there is.
+Protobuf has many encodings of the same message: repeated fields, another order, unknown fields. A forger could use them
+to hide data in a log that every reader ignores. The audit therefore accepts only the canonical encoding.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from rollbook.match.codec.notation import LineWriter, dumps
 from rollbook.match.dice import SCHEME
 from rollbook.match.events import Chosen, Event, Happened, Opened, Ready, Sealed
 from rollbook.replay_file.container import BeforeRelease
-from rollbook.rules.catalogue import AnyGame as AnyGame  # noqa: PLC0414 - what a reader reads for
+from rollbook.rules.catalogue import AnyGame as AnyGame  # noqa: PLC0414 - re-exported for callers of `Reader`
 from rollbook.rules.catalogue import find
 from rollbook.rules.refusals import RefusedByRules
 from rollbook.v1 import events_pb2 as proto
@@ -29,19 +28,22 @@ from rollbook_replays.audit.envelopes import choice_taken_off, readiness_taken_o
 from rollbook_replays.audit.verdicts import Check
 
 MOST_REMEMBERED: Final = 20_000
-"""Bodies of one game; those of a match without a clock are few."""
+"""Event bodies of one game in the cache; matches without a clock have few different ones."""
 
 MOST_HAPPENED: Final = 1 << 12
-"""More than there are in a game that makes its outcomes once; what others make anew for each event is of no use."""
+"""Cached outcomes: more than a game has that creates each outcome once.
+
+The cache does not help games that create a new outcome object for each event.
+"""
 
 LONGEST_REMEMBERED: Final = 256
-"""Bytes of a body: what is longer does not come again, and a forger must not fill the memory of a long run."""
+"""Bytes of a cached body: longer bodies do not recur, and a forger must not fill the memory of a long run."""
 
 CANONICAL: Final = "an event of these rules, in the one way in which it is written"
 
 
 def unknown_envelope(first: bytes) -> str | None:
-    """What this program would have to know to look at any event at all; None if it does, or if no program can."""
+    """What a program needs to decode the events of this log, in words; None if this program can decode them."""
     envelope = read_opened(first).envelope
     if envelope == ENVELOPE_BEFORE_RELEASE:
         return str(BeforeRelease())
@@ -49,7 +51,7 @@ def unknown_envelope(first: bytes) -> str | None:
 
 
 def unknown_rules(first: bytes) -> str | None:
-    """What this program would have to know to follow the match; None if it does, or if no program can."""
+    """What a program needs to follow this match, in words; None if this one can, or if event 1 is incomplete."""
     opened = read_opened(first)
     if not opened.game or not opened.fairness or opened.ruleset < 1:
         return None
@@ -64,7 +66,7 @@ def unknown_rules(first: bytes) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What stands around an event whose body nobody here can read."""
+    """The envelope of an event whose body this program cannot decode."""
 
     sequence: int
     time_ms: int
@@ -72,7 +74,7 @@ class Around:
 
 
 def read_around(number: int, data: bytes) -> Around:
-    """All that is known of an event of unknown rules."""
+    """Decode the envelope of an event of unknown rules; raises `Diverged` if the bytes are no event."""
     try:
         written = proto.Event.FromString(data)
     except DecodeError:
@@ -81,40 +83,41 @@ def read_around(number: int, data: bytes) -> Around:
 
 
 def read_first(data: bytes, match_id: str) -> tuple[AnyGame, Logged]:
-    """Event 1, and the game that it opens."""
+    """Decode event 1 and return the game that it opens with it; raises `Diverged` if it is not canonical."""
     logged = _read(1, data, None, match_id)
     opened = logged.event
-    assert isinstance(opened, Opened)  # noqa: S101 - nothing else is read without a game
+    assert isinstance(opened, Opened)  # noqa: S101 - without a game, `_read` returns only `Opened`
     game = find(opened.game, opened.ruleset)
     _written_again(1, logged, game)
     return game, logged
 
 
 class Reader:
-    """Reads the events behind event 1; what they hide stays hidden.
+    """Decodes the events after event 1 without their hidden values, and checks that each encoding is canonical.
 
-    Most are read without a message in between, and only from the one way to write them; what chance gave is known
-    before it is read, so that its bytes only have to be compared. Other bodies come again and again: the first time one
-    is seen, the whole event is proved. From then on that holds for every event in which the same bytes stand behind a
-    canonical envelope, for protobuf writes fields one behind the other and each on its own.
+    It decodes most events without protobuf. An outcome of chance is drawn first, so that its bytes only have to be
+    compared. Other bodies recur: the first event with a body is checked as a whole, and later events with the same body
+    need only a canonical envelope. Protobuf encodes fields one after the other, so the body does not depend on the
+    envelope.
     """
 
     def __init__(self, game: AnyGame) -> None:
-        """Know the game; nothing has been read yet."""
+        """Start with empty caches for this game."""
         self._game = game
         self._compact = compact_of(game)
         self._proved: dict[bytes, Event] = {}
         self.known: Callable[[bytes], Event | None] = self._proved.get
-        """The event of this body, if that was seen before."""
+        """Look up the event of a body in the cache; None if the body is new."""
         self._happened: dict[bytes, Happened[Any]] = {}
-        """By the bytes that say so what first happened with them; what they hide is in it as well."""
+        """Outcome events by body, each the first with this body, and with its hidden values."""
         self._last: Logged | None = None
-        """What was last read the long way."""
+        """The last event that protobuf decoded."""
 
     def __call__(self, number: int, data: bytes, previous: bytes, drawn: Any = None) -> tuple[Event, int, bytes]:
-        """Event, time and request of event `number`, which has to stand behind this link.
+        """Return the event, time in ms and request of event `number`, whose predecessor has the link `previous`.
 
-        If the bytes are those of an outcome that was drawn, it is the very object in the event, with all that it hides.
+        If the bytes encode the outcome `drawn`, the event holds that very object, with its hidden values. Raises
+        `Diverged` if the encoding, the number or the link is wrong.
         """
         usual = taken_off(number, data, previous)
         request = body = b""
@@ -130,13 +133,13 @@ class Reader:
                 return event, time_ms, request
         logged = self._whole(number, data)
         check_chain(number, logged, previous)
-        # Readiness and seal are of one match alone.
+        # Readiness and seals differ in every match, so caching them is useless.
         if request == logged.request and not isinstance(logged.event, Ready | Sealed):
             _remember(self._proved, body, logged.event)
         return logged.event, logged.time_ms, logged.request
 
     def happened(self, body: bytes, drawn: Any) -> Happened[Any] | None:
-        """The event of this body, if it says what was drawn; that is then the very object in it, with all it hides."""
+        """The event of this body, holding the object `drawn`; None if the body does not encode that outcome."""
         happened = self._happened.get(body)
         if happened is not None and happened.outcome is drawn:
             return happened
@@ -148,17 +151,17 @@ class Reader:
         return happened
 
     def usual(self, left: bytes) -> tuple[Event | None, bytes, bytes]:
-        """Event, request and body of what is left of an event not known yet; no event if it has to be read whole."""
+        """Event, request and body from the bytes after the link; the event is None if protobuf has to decode it."""
         request, body = without_request(left)
         event = self.known(body) if request else None
         return event or self._first_seen(body), request, body
 
     def whole(self, number: int, data: bytes) -> Any:
-        """The event alone, what it hides left out, read the long way."""
+        """The event without its hidden values, decoded by protobuf; raises `Diverged` if it is not canonical."""
         return self._whole(number, data).event
 
     def revealed_secret(self, number: int, last: bytes) -> bytes | None:
-        """The secret, if these bytes are a seal as one is written; whether it may stand there comes in its turn."""
+        """The secret if these bytes are a canonical seal, else None; the position of the seal is checked later."""
         try:
             event = self._whole(number, last).event
         except Diverged:
@@ -166,7 +169,7 @@ class Reader:
         return event.secret if isinstance(event, Sealed) else None
 
     def _whole(self, number: int, data: bytes) -> Logged:
-        # The last event is read first, for its secret, and once more when its turn comes.
+        # The last event is decoded twice: at the start for its secret, and in its turn.
         if self._last is None or self._last.data is not data:
             logged = _read(number, data, self._game, "")
             _written_again(number, logged, self._game)
@@ -174,7 +177,7 @@ class Reader:
         return self._last
 
     def _first_seen(self, body: bytes) -> Event | None:
-        """The choice or the readiness that the body says in the usual way, if it says one."""
+        """The choice or readiness in a body of the usual form; None for any other body."""
         chosen = choice_taken_off(body)
         if chosen is not None:
             seat, by_caretaker, charged_ms, written = chosen
@@ -200,7 +203,7 @@ _readers: dict[int, Reader] = {}
 
 
 def reader_of(game: AnyGame) -> Reader:
-    """The reader of this game, which remembers bodies from match to match."""
+    """The reader of this game; its caches live as long as the process."""
     reader = _readers.get(id(game))
     if reader is None:
         reader = _readers[id(game)] = Reader(game)
@@ -208,19 +211,19 @@ def reader_of(game: AnyGame) -> Reader:
 
 
 def check_chain(number: int, around: Logged | Around, before: bytes) -> None:
-    """The event has its number and stands behind this link, or has diverged."""
+    """Raise `Diverged` if the event has another number or another previous link."""
     if (around.sequence, around.previous) != (number, before):
         expected = f"event {number} behind {before.hex()}"
         raise Diverged(number, Check.CHAIN, expected, f"event {around.sequence} behind {around.previous.hex()}")
 
 
 def plain_form(game: AnyGame, event: Event) -> str:
-    """An event in the words of the plain form."""
+    """The event in the plain form (JSON)."""
     return dumps(LineWriter(game).body(event))
 
 
 def read_opened(first: bytes) -> proto.Opened:
-    """What event 1 says, as far as anybody can read it; nothing if it is another event."""
+    """The `Opened` message of event 1, empty if it is another event; raises `Diverged` if protobuf cannot decode it."""
     try:
         return proto.Event.FromString(first).opened
     except DecodeError:

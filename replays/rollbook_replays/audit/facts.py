@@ -1,4 +1,4 @@
-"""Verdicts for programs: the JSON of `rollbook audit --json`, as `replays/AUDIT.md` has it."""
+"""Verdicts as JSON for `rollbook audit --json`; `replays/AUDIT.md` documents the keys."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from rollbook.replay_file.kept_heads import WitnessedHead
 from rollbook_replays.audit.verdicts import Audited
 
 VERSION: Final = 1
-"""Of what a line says. Keys may be added in a version; what one means changes only with it."""
+"""Version of the JSON lines. A version can gain keys; a change of a key's meaning needs a new version."""
 
 
 def match_facts(path: str, audited: Audited) -> dict[str, Any]:
-    """A line on a replay. What is not known, because the file could not be followed so far, is None."""
+    """The line for a replay; a value is None if the audit did not get far enough to know it."""
     divergence = audited.divergence
     followed = audited.seats > 0
     return {
@@ -45,7 +45,7 @@ def match_facts(path: str, audited: Audited) -> dict[str, Any]:
 
 
 def head_facts(where: str, head: WitnessedHead, why: str) -> dict[str, Any]:
-    """A line on a kept head that proves nothing, before those on files."""
+    """The line for a kept head that proves nothing; these lines precede those for files."""
     return {
         "version": VERSION,
         "kind": "head",
@@ -57,7 +57,7 @@ def head_facts(where: str, head: WitnessedHead, why: str) -> dict[str, Any]:
 
 
 def tournament_facts(path: str, judged: dict[str, Any]) -> dict[str, Any]:
-    """A line on a bundle, after those on its replays."""
+    """The line for a bundle, which follows the lines for its replays."""
     return {"version": VERSION, "kind": "tournament", "path": path, **judged}
 
 

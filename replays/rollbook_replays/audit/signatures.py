@@ -1,7 +1,7 @@
-"""Who vouches for a log: signed heads, those in the file and those that people kept, and the file's own signature.
+"""Checks the signatures that vouch for a log: heads in the file, heads that people kept, and the file's own signature.
 
-A key has a role and belongs to somebody, and a signature counts only by a key of that role. One by another key proves
-nothing and disproves nothing, be that key known or not: what is missing is said, with the name of whom it is missing.
+A key has a role and an owner, and a signature counts only by a key of the right role. A signature by any other key,
+known or unknown, is no evidence for or against the file; the checks then return the missing key and its owner.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from rollbook_replays.audit.verdicts import Check, Vouching
 
 
 def owner(stored: Stored, keys: KnownKeys) -> str:
-    """Whose file this is: that of whoever has its replay key, else its last head key; empty if nobody is known."""
+    """The name of the owner of the file's replay key, else of its last known head key; empty if all are unknown."""
     signers = [_of_role(keys, stored.key_id, KeyRole.REPLAY)]
     signers += [_of_role(keys, head.key_id, KeyRole.HEAD) for head in reversed(stored.replay.heads)]
     return next((key.name for key in signers if key is not None), "")
 
 
 def vouching(stored: Stored, keys: KnownKeys) -> Vouching | None:
-    """Who vouches for a file all of whose signatures hold; None unless one service has all the keys."""
+    """The service that owns all keys of the file, whose signatures were checked; None if no one service owns all."""
     heads = tuple(dict.fromkeys(head.key_id for head in stored.replay.heads))
     name = owner(stored, keys)
     signers = [_of_role(keys, stored.key_id, KeyRole.REPLAY), *(_of_role(keys, key, KeyRole.HEAD) for key in heads)]
@@ -36,14 +36,14 @@ def vouching(stored: Stored, keys: KnownKeys) -> Vouching | None:
 
 
 def lacking(keys: KnownKeys, key_id: str, role: KeyRole, name: str = "") -> str:
-    """The key that is missing, in words: of which role and whose, and what it is if it is known as something else."""
+    """The missing key in words: its role, its id, its owner, and its real role if the key is known for another."""
     known = keys.get(key_id)
     other = "" if known is None else f" (it is {known})"
     return f"the {role} key {key_id[:16]}{f' of {name}' if name else ''}{other}"
 
 
 def flaw(head: WitnessedHead, keys: KnownKeys) -> str | None:
-    """Why a kept head proves nothing to anybody; None if it may, or if its key is not known."""
+    """Why a kept head proves nothing, in words; None if it is good evidence or its key is unknown."""
     key = keys.get(head.key_id)
     if key is None:
         return None
@@ -55,14 +55,17 @@ def flaw(head: WitnessedHead, keys: KnownKeys) -> str | None:
 
 
 def check_heads(stored: Stored, links: Sequence[bytes], keys: KnownKeys) -> list[str]:
-    """Every head in the file is one of this log, and the last one that of its last event; what is missing for that."""
+    """Check the heads in the file; return what is missing, and raise `Diverged` for a head of another log.
+
+    The last head has to be that of the last event.
+    """
     replay, name = stored.replay, owner(stored, keys)
     missing = []
     heads = stored.replay.heads
     for head in heads:
         _check_link(links, head)
         if head.key_id == stored.key_id:
-            # Whoever got hold of one of the two keys cannot do the work of the other.
+            # The two keys differ, so that a thief of one of them cannot replace the other.
             raise Diverged(head.sequence, Check.HEADS, "a head by a head key", f"one by the replay key {head.key_id}")
         key = _of_role(keys, head.key_id, KeyRole.HEAD)
         if key is not None and not _signed(key, replay.match_id, head):
@@ -76,10 +79,10 @@ def check_heads(stored: Stored, links: Sequence[bytes], keys: KnownKeys) -> list
 
 
 def check_kept(stored: Stored, links: Sequence[bytes], keys: KnownKeys, kept: Sequence[WitnessedHead]) -> list[str]:
-    """Every head of this match that somebody kept, and that has no flaw, is one of this log; what is missing for that.
+    """Check the kept heads of this match; return what is missing, and raise `Diverged` for a head of another log.
 
-    One of another service is no evidence against whoever vouches for this file; but as long as two contradict each
-    other, it is not proved which of them is right.
+    A head of another service is no evidence against the owner of this file. If the two contradict each other, the
+    disagreement is returned as missing, because the audit cannot decide which of them is right.
     """
     replay, name = stored.replay, owner(stored, keys)
     missing = []
@@ -103,9 +106,10 @@ def check_kept(stored: Stored, links: Sequence[bytes], keys: KnownKeys, kept: Se
 
 
 def check_lost(stored: Stored, links: Sequence[bytes], keys: KnownKeys, number: int, event: Event) -> list[str]:
-    """A match that was sealed because its log was lost names a head that the service signed, and not of this log.
+    """Check the evidence of a seal that calls the log lost: a head that the service signed for an event not in the log.
 
-    The seal is event `number`; what is missing to know that of it.
+    Returns what is missing for the check, nothing for any other event; raises `Diverged` if the evidence is false. The
+    seal is event `number`.
     """
     lost = event.lost if isinstance(event, Sealed) else None
     if lost is None:
@@ -126,9 +130,9 @@ def check_lost(stored: Stored, links: Sequence[bytes], keys: KnownKeys, number: 
 
 
 def check_container(stored: Stored, links: Sequence[bytes], said: proto.Opened, keys: KnownKeys) -> list[str]:
-    """What the file says around the events is true of them, and signed; what is missing for that.
+    """Check footer, header, names and signature against the events; return what is missing, or raise `Diverged`.
 
-    Event 1 said how many seats there are of what; nothing, if nobody could read it.
+    `said` is the content of event 1; it is empty if this program could not decode event 1.
     """
     counted, there = (stored.count, stored.last_link), (len(links), links[-1])
     if counted != there:
@@ -145,7 +149,7 @@ def check_container(stored: Stored, links: Sequence[bytes], said: proto.Opened, 
 
 
 def _check_said(replay: Replay, said: proto.Opened) -> None:
-    """Game, ruleset, perspective and names are those of the match that event 1 opened."""
+    """Raise `Diverged` if game, ruleset, perspective or names do not fit the match that event 1 opened."""
     named, played = (replay.game, replay.ruleset), (said.game, said.ruleset)
     if named != played:
         expected = f"{played[0]}, ruleset {played[1]}"
@@ -159,7 +163,7 @@ def _check_said(replay: Replay, said: proto.Opened) -> None:
 
 
 def _of_role(keys: KnownKeys, key_id: str, role: KeyRole) -> KnownKey | None:
-    """The key, if it is known and may sign such a thing."""
+    """The key if it is known and has this role, else None."""
     key = keys.get(key_id)
     return key if key is not None and key.role is role else None
 

@@ -1,4 +1,4 @@
-"""Where replays to audit come from: files, bundles, and folders with everything below them."""
+"""Finds the replays to audit: files, bundles, and folders with everything below them."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ class Source(Protocol):
 
     @property
     def name(self) -> str:
-        """What reports call it."""
+        """The name in reports."""
 
     def read(self) -> bytes:
-        """Its bytes, never many more than a replay can have; `OSError` or `NotAReplay` if they cannot be had."""
+        """The bytes, at most slightly more than the limit for a replay; raises `OSError` or `NotAReplay`."""
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file by itself."""
+    """A replay in a file of its own."""
 
     path: Path
 
     @property
     def name(self) -> str:
-        """Its path."""
+        """The path of the file."""
         return str(self.path)
 
     def read(self) -> bytes:
-        """What it holds, unpacked; of a file that is too large only so much that this shows."""
+        """The unpacked content; of a file above the limit only enough bytes to exceed the limit."""
         return read_file(self.path)
 
 
 def sources(path: Path) -> Iterator[Source]:
-    """The replays that a path stands for: those below a folder in the order of their paths, else the file itself."""
+    """The replays below a folder in the order of their paths, or the file itself if the path is no folder."""
     if _holds(path.is_dir):
         yield from map(File, _below(path, _is_replay))
     else:
@@ -48,7 +48,7 @@ def sources(path: Path) -> Iterator[Source]:
 
 
 def _below(folder: Path, is_meant: Callable[[Path], bool]) -> Iterator[Path]:
-    """What is meant, at any depth; also folders that cannot be looked into, so that reading them says why."""
+    """The matching paths at any depth, and unreadable folders: reading these later reports the error."""
     waiting = [folder]
     while waiting:
         path = waiting.pop()
@@ -65,18 +65,18 @@ def _below(folder: Path, is_meant: Callable[[Path], bool]) -> Iterator[Path]:
 
 @dataclass(frozen=True, slots=True)
 class BundleFile:
-    """A file that begins like a bundle; what it holds is looked at when it is its turn."""
+    """A file that begins like a bundle; its content is read when its turn comes."""
 
     path: Path
 
 
 def everything(paths: Iterable[Path]) -> list[File | BundleFile]:
-    """All that these paths stand for, in their order; a bundle that is there twice is one."""
+    """The replays and bundles at these paths, in order; a bundle that is named twice occurs once."""
     found: dict[tuple[type, Path, int], File | BundleFile] = {}
     for path in paths:
         here = _in_folder(path) if _holds(path.is_dir) else [BundleFile(path) if _begins_zip(path) else File(path)]
         for each in here:
-            # A replay that is named twice is audited twice, as it was asked for.
+            # A replay that the user names twice is audited twice.
             found[type(each), each.path, 0 if isinstance(each, BundleFile) else len(found)] = each
     return list(found.values())
 
@@ -87,9 +87,9 @@ def _in_folder(folder: Path) -> Iterator[File | BundleFile]:
 
 
 def _is_meant(path: Path) -> bool:
-    """Whether a file in a folder is a replay by its name, or a bundle by how it begins.
+    """Whether a file in a folder is a replay by its name, or a bundle by its first bytes.
 
-    A zip archive of something else is none; one that cannot be looked into may be one.
+    Other zip archives do not count. An unreadable `.zip` file counts, so that reading it reports the error.
     """
     if _is_replay(path):
         return True
@@ -108,7 +108,7 @@ def _begins_zip(path: Path) -> bool:
 
 
 def _holds(question: Callable[[], bool]) -> bool:
-    """Whether that can be looked at and is so; of what cannot, reading it says why."""
+    """The answer to `question`; False if it raises OSError, which reading the file will report."""
     try:
         return question()
     except OSError:

@@ -1,4 +1,4 @@
-"""What an audit comes to: a verdict, what diverged or is missing, and what is known of the match."""
+"""The result of an audit: a verdict, the fault or what is missing, and the facts about the match."""
 
 from __future__ import annotations
 
@@ -12,49 +12,49 @@ from rollbook.rules.options import OptionValue
 
 
 class Verdict(StrEnum):
-    """The four ways an audit ends."""
+    """The four possible results of an audit."""
 
     EXACT = "exact"
-    """Every check was made, and everything is as it has to be."""
+    """Every check was made and passed."""
     UNVERIFIED = "unverified"
-    """Nothing is wrong, but something that a check needs is missing."""
+    """No check failed, but something that a check needs is missing."""
     DIVERGED = "diverged"
-    """Something is not as it has to be."""
+    """A check failed."""
     UNREADABLE = "unreadable"
-    """This is no whole replay file."""
+    """The file is not a complete replay file, or could not be read."""
 
 
 class Check(StrEnum):
-    """What is checked, by the names that reports use."""
+    """The names of the checks in reports."""
 
     CONTAINER = "container"
-    """Every event's bytes are the only way to write it; the file's signature, and what stands around the events."""
+    """Each event has its canonical encoding; header, footer, names and signature of the file are right."""
     CHAIN = "chain"
-    """Events are numbered without a gap, and each names the link of the one before."""
+    """Events have consecutive numbers, and each contains the link of the previous event."""
     COMMITMENT = "commitment"
     """The secret is the one that event 1 committed to."""
     SEAL = "seal"
-    """The seal is there, and nothing behind it."""
+    """The last event is the seal, and no event follows it."""
     LIFECYCLE = "lifecycle"
-    """Every event may stand where it stands: seats, readiness, start, forfeits, the end, requests."""
+    """Every event is allowed at its position: seats, readiness, start, forfeits, the end, requests."""
     TURNS = "turns"
-    """Whoever acted, chance included, was the one awaited."""
+    """Each move came from the awaited seat, or from chance when chance was awaited."""
     CARETAKER = "caretaker"
-    """Caretakers chose where they had to, what they had to, and are named."""
+    """Caretakers chose when they had to, made the prescribed choice, and are marked as caretakers."""
     CHOICES = "choices"
     """Every choice was legal."""
     ENTROPY = "entropy"
-    """Seats reveal what they committed to, for the seats that were closed."""
+    """The entropy of each seat is the one that the seat committed to, for this very table of seats."""
     DRAWS = "draws"
-    """Everything thrown and drawn follows from secret and entropy."""
+    """All throws and draws follow from the secret and the entropy."""
     HIDDEN = "hidden"
-    """So does everything that was hidden."""
+    """All hidden values follow from the secret and the entropy."""
     RESULT = "result"
-    """The places, or the reason why there are none, follow from the log."""
+    """The places, or the reason for a match without places, follow from the log."""
     CLOCKS = "clocks"
-    """Time never falls, waits are charged as long as they were, and nobody timed out early."""
+    """Times never fall, each wait is charged in full, and no seat timed out early."""
     HEADS = "heads"
-    """Signed heads, those in the file and those that people kept, are heads of this log."""
+    """The signed heads, in the file and kept by people, belong to this log."""
 
 
 OF_AN_EVENT: Final = (
@@ -73,7 +73,7 @@ OF_AN_EVENT: Final = (
     Check.CLOCKS,
     Check.LIFECYCLE,
 )
-"""The steps in which one event is checked, as `replays/FORMAT.md` numbers them; the last one is over its request."""
+"""The steps of the check of one event, as `replays/FORMAT.md` numbers them; the last step checks the request."""
 
 BEHIND_THE_EVENTS: Final = (
     Check.SEAL,
@@ -87,29 +87,29 @@ BEHIND_THE_EVENTS: Final = (
     Check.CONTAINER,
     Check.CONTAINER,
 )
-"""And those that follow, once every event has passed."""
+"""The steps after the events, once every event has passed."""
 
 
 def wrong(expected: str, found: str, *, is_refusal: bool) -> str:
-    """What is wrong, for people; a refusal says itself why what was found cannot be."""
+    """A fault as a sentence; for a refusal, `expected` is already a sentence with the reason."""
     return f"{'' if is_refusal else 'expected '}{expected}; found {found}"
 
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """The first thing that is not as it has to be."""
+    """The first fault in a file."""
 
     event: int | None
-    """None: no event in particular."""
+    """The number of the event; None if the fault is not in an event."""
     check: Check
     expected: str
     found: str
     is_refusal: bool = False
-    """`expected` is a sentence that says why what was found cannot be."""
+    """Whether `expected` is a sentence with the reason why the rules refuse what was found."""
 
     @property
     def sentence(self) -> str:
-        """What is wrong, for people.
+        """The fault as a sentence.
 
         >>> Divergence(3, Check.CLOCKS, "a time from 20 on", "10").sentence
         'expected a time from 20 on; found 10'
@@ -121,81 +121,81 @@ class Divergence:
 
 @dataclass(frozen=True, slots=True)
 class Thrown:
-    """How dice of one kind fell in a match."""
+    """The results of all dice of one kind in a match."""
 
     faces: tuple[Value, ...]
-    """The die, every face as often as it has it, all of them equally likely."""
+    """The sides of the die, all equally likely; a face that is on several sides is repeated."""
     times: Mapping[Value, int]
-    """By face."""
+    """Number of results by face."""
 
 
 @dataclass(frozen=True, slots=True)
 class Vouching:
-    """Whose keys vouch for a file, and which: those of one service that signed the file and every head in it."""
+    """The service whose keys signed a file and every head in it, and the ids of these keys."""
 
     name: str
     head_keys: tuple[str, ...]
-    """Their ids, in the order of the heads, each once."""
+    """The distinct ids of the head keys, in the order of the heads."""
     replay_key: str
 
     def __str__(self) -> str:
-        """In one sentence of a report."""
+        """For a sentence of a report."""
         heads = f"head key{'s' if self.head_keys[1:] else ''} {' and '.join(self.head_keys)}"
         return f"{self.name} ({heads}, replay key {self.replay_key})"
 
     def facts(self) -> dict[str, Any]:
-        """For programs."""
+        """The same as JSON."""
         return {"name": self.name, "head_keys": list(self.head_keys), "replay_key": self.replay_key}
 
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """The verdict on one file, and what the file tells of its match as far as it could be read."""
+    """The verdict on one file, and the facts about its match, as far as the file could be read."""
 
     verdict: Verdict
     match_id: str = ""
     divergence: Divergence | None = None
     missing: tuple[str, ...] = ()
-    """What a verdict of EXACT needs and is not there, in words; also beside a divergence."""
+    """What a verdict of EXACT needs and the audit lacks, in words; can be non-empty beside a divergence."""
     unreadable: str = ""
-    """Why the file cannot be read; empty if it can."""
+    """Why the file cannot be read; empty if it was read."""
     keys: Vouching | None = None
-    """Who vouches for the file; None if no one service does with both of its keys, or something diverged."""
+    """The service that vouches for the file; None unless one service owns all of its keys, or after a divergence."""
 
     game: str = ""
     ruleset: int = 0
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     names: tuple[str, ...] = ()
-    """By seat; none at all if the file has none."""
+    """By seat; empty if the file has no names."""
     seats: int = 0
     places: tuple[int, ...] | None = None
-    """By seat, as the seal has them; None where there is no result."""
+    """By seat, from the seal; None if the match has no result."""
     aborted: str | None = None
-    """Why the match has no result, as the seal has it: the reason, and of `not_ready` the seats behind a colon."""
+    """The seal's reason for a match without a result; after `not_ready`, a colon and the seats follow."""
     started: bool = False
-    """Whether everybody got ready, so that there were dice."""
+    """Whether all seats got ready and the match started; before that, no dice are thrown."""
     events: int = 0
     opened_ms: int = 0
     sealed_ms: int | None = None
-    """None: unfinished."""
+    """None if the match is unfinished."""
     thrown: tuple[Thrown, ...] = ()
-    """All dice that were thrown before anything diverged."""
+    """All dice thrown before the divergence, or in the whole match."""
     house: tuple[int, ...] = ()
-    """The seats in which bots of the house sat, as the service says."""
+    """The seats of the service's own bots (the house), as the log names them."""
     seats_with_entropy: tuple[int, ...] = ()
-    """The seats that brought entropy. Those of the house do not count: what they bring the service knows."""
+    """The seats that added entropy. Seats of the house do not count, because the service knows their entropy."""
     heads: int = 0
-    """How many heads the file has."""
+    """Number of heads in the file."""
     kept_heads: int = 0
-    """How many heads that people kept are heads of this log."""
+    """Number of kept heads that belong to this log."""
 
     @property
     def seats_not_ready(self) -> tuple[int, ...]:
-        """The seats for which the match was aborted, because they did not get ready in time."""
+        """The seats that were not ready in time, if the match was aborted for that; else empty."""
         seats = (self.aborted or "").partition(":")[2]
         return tuple(map(int, seats.split(","))) if seats else ()
 
     @property
     def is_by_secret_alone(self) -> bool:
-        """Whether nobody but the service had a share in the dice: they are not fair to anybody who distrusts it."""
+        """Whether the dice depend on the service's secret alone, which is no proof of fairness against the service."""
         return self.started and not self.seats_with_entropy

@@ -1,8 +1,8 @@
-"""Audits of many replays, on as many cores as wanted, with no more in memory than is under way.
+"""Audits many replays on several cores; only the replays in progress are in memory.
 
-Replays are judged by processes that do nothing else, auditors, because a file may have been made to end whoever reads
-it. The file of an auditor that died is judged once more, alone, by a fresh one; only if that dies as well, the file is
-blamed. So nothing that is in a file, and nobody who kills auditors, keeps the others from their verdicts.
+Separate processes, the auditors, audit the replays, because a forged file can crash its reader. If an auditor dies, a
+fresh one audits the same file again, alone. The file is reported as unreadable only if this auditor dies as well. All
+other files get their verdicts, even if a file crashes auditors or something else kills them.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ PROGRAM: Final = "rollbook_replays.audit.auditor"
 DIED: Final = "the auditor died"
 
 BATCH: Final = 16
-"""Replays that an auditor gets at once."""
+"""Replays that an auditor receives in one message."""
 
 FEW: Final = 100
-"""So many are audited sooner by one than several are there."""
+"""Up to this number of replays, one auditor is faster than starting several."""
 
 SILENT_SECONDS: Final = 120.0
-"""When none of the auditors at work has said anything for so long, they never will."""
+"""If no busy auditor replies for this time, all busy auditors are killed."""
 
 MOST_FALSE_STARTS: Final = 20
-"""In a row. An auditor that dies before it is ready says nothing about its files, unless none gets ready at all."""
+"""Consecutive auditors that may die before they are ready; after that, such a death counts against the file."""
 
 
 class _Auditor:
-    """A process that judges, as whoever asks it sees it."""
+    """The parent's handle on an auditor process."""
 
     def __init__(self, known: object) -> None:
-        """Start it."""
+        """Start the process and send it `known`, the keys and heads."""
         ours, theirs = socket.socketpair()
         with theirs:
             words = [sys.executable, "-P", "-m", PROGRAM, str(theirs.fileno())]
-            # A session of its own, so that Ctrl-C reaches whoever asks alone.
+            # A separate session, so that only the parent receives Ctrl-C.
             self._process = subprocess.Popen(  # noqa: S603 - our own program
                 words,
                 pass_fds=(theirs.fileno(),),
@@ -58,17 +58,17 @@ class _Auditor:
             )
         self.connection = Connection(ours.detach())
         self.asked: deque[int] = deque()
-        """The replays that it has not answered, by number; it is at the first of them."""
+        """Numbers of the replays without a reply; the auditor works on the first."""
         self.is_ready = False
         self._say(known)
 
     @property
     def is_alive(self) -> bool:
-        """Whether it has not been seen to end."""
+        """Whether the process is running."""
         return self._process.poll() is None
 
     def ask(self, batch: Sequence[int], found: Sequence[Source]) -> None:
-        """Give it replays when it has none left: then it listens, so that neither waits for the other for ever."""
+        """Send the next batch. Only for an idle auditor: a busy one does not read, and both could block for ever."""
         self.asked.extend(batch)
         self._say([found[number] for number in batch])
 
@@ -76,36 +76,36 @@ class _Auditor:
         try:
             self.connection.send(what)
         except OSError:
-            self.kill()  # Its end is noticed when it is listened to.
+            self.kill()  # `_listen` notices the end of the process.
 
     def kill(self) -> None:
-        """Have it end."""
+        """Kill the process."""
         self._process.kill()
 
     def close(self) -> None:
-        """End it, and leave nothing of it behind."""
+        """Kill the process, wait for its end, and close the connection."""
         self.kill()
         self._process.wait()
         self.connection.close()
 
 
 class _Work:
-    """The replays of one run: which are done, and which wait for whom."""
+    """The queue of one run: finished replays, and those that still need an auditor."""
 
     def __init__(self, found: Sequence[Source]) -> None:
         self.found = found
         self.done: dict[int, Audited] = {}
-        """By number; what has been given out is not in it any more."""
+        """Verdicts by number; those already returned to the caller are removed."""
         self.alone: deque[int] = deque()
-        """Those whose auditor died: each is for a fresh one, alone."""
+        """Replays whose auditor died; a fresh auditor receives each of them alone."""
         self._again: set[int] = set()
-        """Those who have been among them."""
+        """All replays that have been in `alone`."""
         self._left: deque[int] = deque()
-        """Those that an auditor had before it when it died."""
+        """Replays that a dead auditor had received and not begun."""
         self._next = 0
 
     def batch(self, before: int) -> Sequence[int]:
-        """What somebody can begin with, of those with a smaller number."""
+        """The next replays for an auditor, all below number `before`; empty if there are none."""
         if self._left:
             return [self._left.popleft() for _ in range(min(BATCH, len(self._left)))]
         begin = self._next
@@ -113,7 +113,7 @@ class _Work:
         return range(begin, self._next)
 
     def lost(self, asked: Sequence[int], *, blameless: bool) -> None:
-        """Whoever was at these has died."""
+        """Requeue the replays of an auditor that died; if not blameless, its first replay counts as the cause."""
         first, *others = asked
         if first in self._again:
             if blameless:
@@ -129,34 +129,34 @@ class _Work:
 
 
 class Crew:
-    """Auditors who know the same keys and heads; a context that ends them when it is left, whichever way."""
+    """A pool of auditors with the same keys and heads; a context manager that kills them at exit."""
 
     def __init__(self, keys: KnownKeys, heads: Sequence[WitnessedHead], jobs: int) -> None:
-        """At most so many at once; they are started when there is work."""
+        """`jobs` is the largest number of auditors; they start when there is work."""
         self._known = (write_keys(keys.values()), tuple(heads))
         self._jobs = jobs
         self._auditors: list[_Auditor] = []
         self._false_starts = 0
 
     def __enter__(self) -> Self:
-        """Nothing to open."""
+        """Return the pool; no auditor runs yet."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, raised: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """End all auditors."""
+        """Kill all auditors."""
         for auditor in self._auditors:
             auditor.close()
         self._auditors = []
 
     def audit(self, found: Sequence[Source]) -> Iterator[tuple[Source, Audited]]:
-        """The verdicts on all, in their order."""
+        """The verdicts on all replays, in their order."""
         work = _Work(found)
         jobs = self._jobs if len(found) > FEW else 1
         for number, source in enumerate(found):
             while number not in work.done:
-                # However far the first lags behind, no more than this is under way.
+                # Bounds the replays in progress, and the verdicts in memory, while a slow first replay is awaited.
                 self._hand_out(work, jobs, before=number + 4 * jobs * BATCH)
                 self._listen(work)
             yield source, work.done.pop(number)
@@ -213,6 +213,6 @@ class Crew:
 def audit_all(
     found: Sequence[Source], keys: KnownKeys, heads: Sequence[WitnessedHead], jobs: int
 ) -> Iterator[tuple[Source, Audited]]:
-    """The verdicts on all, in their order."""
+    """The verdicts on all replays, in their order."""
     with Crew(keys, heads, jobs) as crew:
         yield from crew.audit(found)
