@@ -1,4 +1,4 @@
-"""How often players were not ready when a match was to begin, by the names that they showed."""
+"""Counts by display name how often a match was aborted because its players were not ready."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from rollbook_replays.audit.verdicts import Audited, Verdict
 
 @dataclass(frozen=True, slots=True)
 class Absence:
-    """Of one name."""
+    """The count for one name."""
 
     name: str
     times: int
-    """How many matches were aborted because it was not ready."""
+    """Number of matches aborted because this player was not ready."""
     matches: int
-    """In how many it sat."""
+    """Number of matches in which the name sat."""
 
 
 @dataclass(slots=True)
 class Absences:
-    """Counts one match after the other; only those that are exact say anything about anybody.
+    """Counts one match after the other; only matches with the verdict EXACT count.
 
-    Whoever has no key can write any names into a file in which nothing diverges. And names are not identities: anybody
-    can take any name.
+    Without a key, a forger can write any names into a file in which nothing diverges. Names are not identities: a
+    player can take any name.
     """
 
     _times: Counter[str] = field(default_factory=Counter)
@@ -33,7 +33,7 @@ class Absences:
     _counted: set[str] = field(default_factory=set)
 
     def add(self, audited: Audited) -> None:
-        """Count a match once, if it says who sat there; a name that sits twice in a match sat in it once."""
+        """Count the match if it is new, exact and has names; a name in two seats counts as one."""
         if audited.verdict is not Verdict.EXACT or audited.match_id in self._counted:
             return
         if len(audited.names) != audited.seats:
@@ -43,6 +43,6 @@ class Absences:
         self._times.update({audited.names[seat] for seat in audited.seats_not_ready if audited.names[seat]})
 
     def rows(self) -> Sequence[Absence]:
-        """Whoever was not ready most often first, then by name."""
+        """The most frequent name first, equal counts by name."""
         ranked = sorted(self._times.items(), key=lambda counted: (-counted[1], counted[0]))
         return [Absence(name, times, self._matches[name]) for name, times in ranked]

@@ -1,4 +1,4 @@
-"""How dice fell in many matches, beside how they should fall, and how likely so great a difference is."""
+"""Dice statistics over many matches: observed and expected counts, and the probability of such a difference."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rollbook_replays.audit.verdicts import Audited
 
 @dataclass(frozen=True, slots=True)
 class Fallen:
-    """One face of a die: how often it lay up, and how often it should."""
+    """One face of a die: its observed and its expected count."""
 
     face: Value
     times: int
@@ -22,31 +22,31 @@ class Fallen:
 
 @dataclass(frozen=True, slots=True)
 class DieStatistics:
-    """One kind of die of one game."""
+    """The statistics of one kind of die in one game."""
 
     game: str
     faces: tuple[Value, ...]
     fallen: tuple[Fallen, ...]
-    """Different faces in the order of the die."""
+    """The distinct faces, in the order of the die."""
 
     @property
     def throws(self) -> int:
-        """How many dice of this kind were thrown."""
+        """Number of dice of this kind that were thrown."""
         return sum(face.times for face in self.fallen)
 
     @property
     def freedom(self) -> int:
-        """Degrees of freedom: one less than there are different faces."""
+        """Degrees of freedom: the number of distinct faces minus one."""
         return len(self.fallen) - 1
 
     @property
     def chi_square(self) -> float:
-        """Pearson's statistic."""
+        """Pearson's chi-square statistic."""
         return sum((face.times - face.expected) ** 2 / face.expected for face in self.fallen)
 
     @property
     def likelihood(self) -> float:
-        """How likely fair dice differ at least so much."""
+        """The probability that fair dice differ at least this much from the expected counts."""
         return chi_square_tail(self.chi_square, self.freedom)
 
 
@@ -57,12 +57,12 @@ class DiceCount:
     _times: dict[tuple[str, tuple[Value, ...]], Counter[Value]] = field(default_factory=dict)
 
     def add(self, audited: Audited) -> None:
-        """Count what the match has thrown."""
+        """Count the dice of a match."""
         for thrown in audited.thrown:
             self._times.setdefault((audited.game, thrown.faces), Counter()).update(thrown.times)
 
     def statistics(self) -> tuple[DieStatistics, ...]:
-        """Of every kind of die, by game."""
+        """The statistics of each kind of die, sorted by game."""
         kinds = sorted(self._times, key=lambda kind: (kind[0], tuple(map(str, kind[1]))))
         return tuple(
             DieStatistics(game, faces, tuple(_fallen(faces, self._times[game, faces])))
@@ -77,9 +77,9 @@ def _fallen(faces: tuple[Value, ...], times: Counter[Value]) -> Iterable[Fallen]
 
 
 def chi_square_tail(statistic: float, freedom: int) -> float:
-    """The chance that a chi-square of so many degrees of freedom is at least this.
+    """The probability that a chi-square with `freedom` degrees of freedom is at least `statistic`.
 
-    It is known for one and two degrees; every two more add a term.
+    The result has a closed form for one and two degrees; every two further degrees add a term.
 
     >>> round(chi_square_tail(11.0705, 5), 4), round(chi_square_tail(5.9915, 2), 4)
     (0.05, 0.05)

@@ -1,7 +1,7 @@
-"""A replay from one perspective: header, events, and the board after any of them.
+"""A replay from one perspective: header, events, and the board after any event.
 
-An event's bytes hold nothing hidden, so the public sees them alone; what lies beside them is for whoever the file was
-made for. What another seat saw can be told only from a file that hides nothing.
+The bytes of an event contain no hidden values, and the public sees only them. The hidden parts beside the events are
+for the perspective that the file was made for. Only a file without missing hidden values can show other seats' views.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,27 +19,27 @@ from rollbook.rules.refusals import RefusedByRules
 from rollbook_replays.text import printable
 
 OPEN_TO: Final = (None, Watcher.JUDGE)
-"""Files for these hide nothing that has happened."""
+"""Files for these perspectives contain all hidden values of past events."""
 
 
 class Broken(Exception):
-    """The events make no match; `rollbook audit` says under which check the file diverges."""
+    """The events do not form a match; `rollbook audit` names the check that fails."""
 
 
 class NotToBeSeen(Exception):
-    """The match is there, but not what was asked to be seen of it."""
+    """The file has the match, but not the requested event or perspective."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What one perspective sees of a match."""
+    """A match as one perspective sees it."""
 
     header: Header
     events: tuple[tuple[int, Event], ...]
-    """All but the first, with their numbers."""
+    """All events except the first, with their numbers."""
     perspective: Perspective
     folded: tuple[Event, ...]
-    """The events as the file has them, to be folded."""
+    """The events as the file has them, for the fold."""
 
     @property
     def count(self) -> int:
@@ -53,12 +53,12 @@ class Look:
 
     @property
     def house(self) -> frozenset[int]:
-        """The seats in which bots of the house sat when they were closed, as the service says."""
+        """The seats that the service's own bots (the house) took last, as the log names them."""
         last = {event.seat: event.house for event in self.folded if isinstance(event, SeatTaken)}
         return frozenset(seat for seat, house in last.items() if house)
 
     def at(self, sequence: int) -> MatchFold:
-        """The match after this event."""
+        """The match after this event; raises `NotToBeSeen` if the event is missing or hidden values are."""
         if not 1 <= sequence <= self.count:
             raise NotToBeSeen(f"there is no event {sequence}: the file has 1 to {self.count}")
         match = _begun(self.header.opened)
@@ -68,9 +68,9 @@ class Look:
 
 
 def look(replay: Replay, perspective: Perspective | None = None) -> Look:
-    """The match from this perspective, or from the one that the file was made for.
+    """The match from this perspective; None means the perspective that the file was made for.
 
-    What cannot be read is `Unreadable`.
+    Raises `Unreadable`, `Broken`, or `NotToBeSeen` if the file does not have this perspective.
     """
     opened, events = _read(replay, replay.private)
     _may_see(replay.perspective, perspective, len(opened.names))
@@ -128,7 +128,7 @@ def _begun(opened: Opened) -> MatchFold:
 
 
 def _fold(match: MatchFold, events: tuple[Event, ...]) -> Iterator[Event]:
-    """Every event, before the match takes it."""
+    """Yield every event before the match takes it; raises `NotToBeSeen` at a hidden value, `Broken` at a refusal."""
     for event in events:
         if isinstance(event, Happened) and is_hidden(event.outcome):
             raise NotToBeSeen(f"event {match.sequence + 1} hides something, so the board after it is not known")

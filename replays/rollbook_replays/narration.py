@@ -1,4 +1,4 @@
-"""A match narrated line by line, and its table drawn, for whoever reads: on a terminal, in a pipe, in a file."""
+"""Narrates a match line by line, and draws its table as text, for terminals, pipes and files."""
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
@@ -41,29 +41,30 @@ _OF_A_SEAT: Final[dict[type, str]] = {
     Resigned: "told.resigned",
 }
 _NUMBER: Final = 7
-"""The columns for the number of an event."""
+"""Columns for the number of an event."""
 
 
 class Narrator:
-    """Tells the events of one match, which have to come in order, from the second on.
+    """Narrates the events of one match, which have to come in order, from the second event on.
 
-    They are folded as far as they hide nothing, because what a throw came to stands only in the views around it.
+    The narrator folds the events up to the first hidden value, because only the views before and after a throw show its
+    effect.
     """
 
     def __init__(self, game: Game[Any, Any, Any], opened: Opened) -> None:
         self._story = presentation(game.name).story
         self._match: MatchFold | None = MatchFold(game, opened)
         self.view: Any = game.view(self._match.state, Watcher.JUDGE)
-        """The table after what was narrated, once the match has begun; None since something was hidden."""
+        """The table after the last narrated move; None after an event with a hidden value."""
         self._seat = 0
-        """Who chose last."""
+        """The seat of the last choice."""
 
     def opened(self, seating: Seating) -> list[Sentence]:
-        """Event 1."""
+        """The sentence for event 1."""
         return [Sentence(Text.of(seating.words("told.opened")))]
 
     def tell(self, event: Event, seating: Seating) -> list[Sentence]:
-        """The event in a line or more."""
+        """The sentences for an event after the first."""
         if isinstance(event, Happened | Chosen):
             return self._move(event, seating)
         if self._match is not None:
@@ -91,7 +92,7 @@ class Narrator:
         return sentences
 
     def _folded(self, event: Happened[Any] | Chosen[Any]) -> Any:
-        """The view after the event, if it and all before it hide nothing."""
+        """The view after the event; None if it or an earlier event has a hidden value."""
         if self._match is not None and isinstance(event, Happened) and is_hidden(event.outcome):
             self._match = None
         if self._match is None:
@@ -105,9 +106,9 @@ class Narrator:
 def tell(
     header: Header, events: Iterable[tuple[int, Event]], words: Words | None = None, house: Collection[int] = ()
 ) -> Iterator[Text]:
-    """What was played by whom, every event with its number, and the places.
+    """The whole account: game and players, every event with its number, and the places.
 
-    In the seats of the house the service's own bots sat, so that what they brought says nothing about its dice.
+    `house` are the seats of the service's own bots. The service knows their entropy, so it does not count.
     """
     game, opened = header.game, header.opened
     options = ", ".join(f"{name} {written(value)}" for name, value in opened.options.items())
@@ -125,7 +126,7 @@ def tell(
         try:
             sentences = narrator.tell(event, seating)
         except (LookupError, ValueError):
-            # What hides something cannot be folded, so nobody has looked at it before.
+            # Events after a hidden value are not folded, so their seats and pieces are unchecked.
             raise Misplaced(f"event {sequence} names a seat or a piece that is not there") from None
         if isinstance(event, Sealed):
             yield from (Text(), *(part.text for part in sentences))
@@ -134,7 +135,7 @@ def tell(
 
 
 def draw_board(match: MatchFold, perspective: Perspective, words: Words | None = None) -> Block:
-    """The table from this perspective after what the match has taken so far, and what is awaited."""
+    """The current table from this perspective, the standing, and the awaited move."""
     game = match.game
     seating = replace(seating_of(game, match.opened, perspective, words), is_over=match.sealed is not None)
     lines = presentation(game.name).board(game.view(match.state, perspective), seating, Room())
@@ -159,7 +160,7 @@ def seating_of(
     words: Words | None = None,
     most: int = 24,
 ) -> Seating:
-    """The seats of a match for whoever reads of it, names cut to so many columns."""
+    """The seats of a match for a reader with this perspective, with names cut to `most` columns."""
     own = perspective if isinstance(perspective, int) else None
     spoken = (words or Words()).also(presentation(game.name).texts)
     options = game.settle(opened.options, len(opened.names))
@@ -167,7 +168,7 @@ def seating_of(
 
 
 def numbered(sequence: int, sentences: Iterable[Sentence]) -> Iterator[Text]:
-    """The lines of an event, behind its number."""
+    """The lines of an event, the first of them behind its number."""
     number = f"{sequence:>{_NUMBER - 2}}  "
     for part in sentences:
         first, *others = part.text.wrapped(WIDTH - _NUMBER, indent=2)
@@ -187,7 +188,7 @@ def _sealed(event: Sealed, seating: Seating) -> Iterator[Sentence]:
 
 
 def aborted(reason: str, seating: Seating) -> str:
-    """Why a match was aborted, as a sentence; the reason names its seats behind a colon.
+    """Why a match was aborted, as a sentence; in `reason`, the seats follow a colon.
 
     >>> aborted("not_ready:0,1", Seating(("Anna", "Tom"), None, {}, Words("en")))
     'Aborted, not ready in time: Anna and Tom.'

@@ -1,4 +1,4 @@
-"""How text with named styles looks on a terminal: as text of rich, which knows what colours there are."""
+"""Renders text with named styles for a terminal; the library rich chooses the codes that the terminal supports."""
 
 import io
 from collections.abc import Iterable, Mapping
@@ -25,11 +25,11 @@ LOOKS: Final = {
     "seat4": "#d2a8ff",
     "seat5": "#76e3ea",
 }
-"""The styles that are the same in every game; a game's palette adds its own."""
+"""The styles common to all games; the palette of a game adds its own."""
 
 
 def look_of(style: str, palette: Mapping[str, str]) -> Style:
-    """What the words of a style look like together; a word that nobody knows looks like nothing."""
+    """The combined look of all words of a style; unknown words have no effect."""
     words = style.split()
     looks = [Style.parse(palette.get(word) or LOOKS.get(word, "")) for word in words]
     spots = [Style(meta={SPOT: word.removeprefix(SPOT)}) for word in words if word.startswith(SPOT)]
@@ -37,7 +37,7 @@ def look_of(style: str, palette: Mapping[str, str]) -> Style:
 
 
 def as_rich(lines: Iterable[Text], palette: Mapping[str, str], *, wraps: bool = False) -> rich_text.Text:
-    """All lines as one text, cut off or wrapped where there is no room for them."""
+    """All lines as one rich text; lines that are too wide are cut off, or wrapped if `wraps`."""
     drawn = rich_text.Text() if wraps else rich_text.Text(no_wrap=True, overflow="crop")
     for number, line in enumerate(lines):
         if number:
@@ -48,7 +48,7 @@ def as_rich(lines: Iterable[Text], palette: Mapping[str, str], *, wraps: bool = 
 
 
 def coloured(lines: Iterable[Text], palette: Mapping[str, str]) -> str:
-    """With the codes that this terminal understands."""
+    """The lines with the colour codes that this terminal supports."""
     page = Console(file=io.StringIO(), force_terminal=True, width=1_000, highlight=False, color_system="auto")
     with page.capture() as captured:
         for line in lines:

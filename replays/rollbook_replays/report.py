@@ -1,7 +1,7 @@
-"""The page that a tournament publishes: verdicts, results, standings and dice, in one HTML file that needs no other.
+"""The page that a tournament publishes: verdicts, results, standings and dice in one self-contained HTML file.
 
-What stands in replays and manifests was chosen by strangers, so all of it is escaped; and the page itself forbids the
-browser to load or run anything.
+Strangers choose the texts in replays and manifests, so the page escapes all of them. A content security policy forbids
+the browser to load or run anything.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rollbook_replays.tournament.manifest import instant
 
 LONGEST_DETAIL: Final = 400
 UNLIKELY: Final = 0.001
-"""Below this a reader should look twice; of a thousand fair dice one falls so."""
+"""Readers should look twice at a smaller probability, which one in a thousand fair dice has."""
 
 _STYLE: Final = """
 :root { color-scheme: light dark; --ink: #1c1c1c; --faint: #5c5c5c; --paper: #fff; --line: #d4d4d4; --bar: #3b6ea8;
@@ -58,13 +58,13 @@ _TOP: Final = 22
 
 
 class Report:
-    """Gathers what a page shows, a row for each file, so that thousands fit into memory."""
+    """Collects the content of the page, one row of HTML for each file, so that thousands fit into memory."""
 
     def __init__(self) -> None:
         self._rows: list[str] = []
         self._verdicts: Counter[Verdict] = Counter()
         self._matches: set[str] = set()
-        """A match that comes in two files is thrown once."""
+        """Matches counted so far; the dice of a match in two files count once."""
         self._dice = DiceCount()
         self._fixed = 0
         self._absences = Absences()
@@ -72,7 +72,7 @@ class Report:
         self._flaws: list[str] = []
 
     def add(self, name: str, audited: Audited) -> None:
-        """One file and its verdict."""
+        """Add one file and its verdict."""
         self._verdicts[audited.verdict] += 1
         if audited.match_id not in self._matches:
             self._matches.add(audited.match_id)
@@ -82,15 +82,15 @@ class Report:
         self._rows.append(_row(name, audited))
 
     def judged(self, name: str, judgement: Judgement) -> None:
-        """One bundle and its verdict."""
+        """Add one bundle and its judgement."""
         self._judged.append((name, judgement))
 
     def flawed(self, where: str, head: WitnessedHead, why: str) -> None:
-        """One kept head that proves nothing, by its file and line."""
+        """Add one kept head that proves nothing; `where` is its file and line."""
         self._flaws.append(_cells(where, head.match_id, str(head.sequence), why, numbers=(2,)))
 
     def html(self) -> str:
-        """The page."""
+        """The complete page."""
         return "\n".join(self._page()) + "\n"
 
     def _page(self) -> Iterator[str]:
@@ -250,7 +250,7 @@ def _plot(die: DieStatistics) -> Iterator[str]:
 
 
 def _table(heads: Iterable[str], rows: Iterable[str]) -> Iterator[str]:
-    """A head that begins with a star stands over numbers."""
+    """A table; a heading that begins with a star is for a column of numbers."""
     yield '<div class="scroll"><table>'
     cells = "".join(
         f'<th scope="col"{" class=number" if head.startswith("*") else ""}>{_text(head.removeprefix("*"))}</th>'

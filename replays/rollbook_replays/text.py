@@ -1,7 +1,7 @@
-"""Text to be drawn: characters with the names of their styles, and how many columns of a terminal they take.
+"""Styled text: lines of characters with the names of their styles, measured in columns of a terminal.
 
-A style is a name that says what something is (`seat0`, `die`, `muted`), or several with spaces between; how that looks
-is for whoever draws to say.
+A style is a name for a kind of thing (`seat0`, `die`, `muted`), or several names with spaces between. The renderer
+decides how a style looks.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Final, TypeAlias
 import wcwidth
 
 WIDTH: Final = 80
-"""Every board fits."""
+"""Columns; every board fits into this width."""
 
 STRONG: Final = "strong"
 MUTED: Final = "muted"
 SPOT: Final = "at:"
-"""A style that begins like this names a place that can be clicked, and looks like nothing."""
+"""Prefix of a style that names a clickable place; such a style has no look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Text:
 
     @classmethod
     def of(cls, *parts: Part) -> Text:
-        """A line put together from strings, strings with a style, and other lines.
+        """Build a line from strings, strings with a style, and other lines.
 
         >>> Text.of("a ", ("b", "strong")).plain
         'a b'
@@ -45,7 +45,7 @@ class Text:
 
     @classmethod
     def joined(cls, between: Part, parts: Iterable[Part]) -> Text:
-        """The parts with something between them.
+        """Join the parts with a separator.
 
         >>> Text.joined(", ", ["a", "b", "c"]).plain
         'a, b, c'
@@ -55,35 +55,35 @@ class Text:
 
     @property
     def plain(self) -> str:
-        """The characters alone."""
+        """The characters without their styles."""
         return "".join(text for text, _ in self.spans)
 
     @property
     def width(self) -> int:
-        """How many columns it takes."""
+        """Width of the line in columns."""
         return sum(width(text) for text, _ in self.spans)
 
     def __add__(self, other: Text) -> Text:
         return Text(self.spans + other.spans)
 
     def styled(self, style: str) -> Text:
-        """With this style as well, everywhere."""
+        """The line with this style added to all spans."""
         return Text(tuple((text, f"{style} {had}".strip()) for text, had in self.spans))
 
     def at(self, spot: object) -> Text:
-        """As a place of this name."""
+        """The line as the clickable place `spot`."""
         return self.styled(f"{SPOT}{spot}")
 
     def padded(self, to: int, style: str = "") -> Text:
-        """With spaces behind it."""
+        """The line with spaces appended up to a width of `to`."""
         return Text.of(self, (" " * (to - self.width), style))
 
     def centred(self, to: int, style: str = "") -> Text:
-        """In the middle."""
+        """The line in the middle of `to` columns."""
         return Text.of((" " * ((to - self.width) // 2), style), self).padded(to, style)
 
     def cut(self, most: int) -> Text:
-        """Without what is too much."""
+        """The line cut to at most `most` columns."""
         spans = []
         left = most
         for text, style in self.spans:
@@ -94,7 +94,7 @@ class Text:
         return Text.of(*spans)
 
     def wrapped(self, wide: int = WIDTH, indent: int = 0) -> Iterator[Text]:
-        """On as many lines as it takes, broken at spaces; all but the first are indented.
+        """The line broken at spaces into lines of at most `wide` columns; all but the first are indented.
 
         >>> [line.plain for line in Text.of("one two three").wrapped(8, 1)]
         ['one two', ' three']
@@ -125,12 +125,12 @@ Part: TypeAlias = str | tuple[str, str] | Text
 
 
 def plain(lines: Iterable[Text]) -> str:
-    """For pipes and files: characters alone, and nothing behind the last one of a line."""
+    """The lines for pipes and files: without styles and without spaces at the end of a line."""
     return "".join(f"{line.plain.rstrip()}\n" for line in lines)
 
 
 def printable(text: str) -> str:
-    r"""A stranger's text, that can neither steer a terminal nor turn the text around it.
+    r"""A stranger's text with control characters replaced, so that it cannot steer a terminal or reorder other text.
 
     >>> printable("An\x1b[2Jna")
     'An�[2Jna'
@@ -143,18 +143,18 @@ def _is_harmless(character: str) -> bool:
 
 
 def called(names: Sequence[str], most: int = 24) -> tuple[str, ...]:
-    """What the seats are called where somebody reads: names, cut to so many columns, or numbers for want of a name."""
+    """The names of the seats for people, cut to `most` columns; a seat without a name is `seat NUMBER`."""
     return tuple(fitted(printable(name), most) or f"seat {seat}" for seat, name in enumerate(names))
 
 
 @lru_cache(maxsize=4096)
 def width(text: str) -> int:
-    """How many columns of a terminal the text takes."""
+    """Width of the text in columns of a terminal."""
     return wcwidth.width(text)
 
 
 def fitted(text: str, most: int, ellipsis: str = "…") -> str:
-    """The text, cut where it is too wide.
+    """The text cut to at most `most` columns.
 
     >>> fitted("Christiane", 6)
     'Chris…'
@@ -167,5 +167,5 @@ def fitted(text: str, most: int, ellipsis: str = "…") -> str:
 
 
 def padded(text: str, to: int) -> str:
-    """The text with spaces behind it."""
+    """The text with spaces appended up to a width of `to`."""
     return text + " " * (to - width(text))

@@ -44,7 +44,7 @@ class Check(StrEnum):
     CHOICES = "choices"
     """Every choice was legal."""
     ENTROPY = "entropy"
-    """The entropy of each seat is the one that the seat committed to, for this very table of seats."""
+    """Each seat reveals the entropy that it committed to, and names the event that took the last free seat."""
     DRAWS = "draws"
     """All throws and draws follow from the secret and the entropy."""
     HIDDEN = "hidden"

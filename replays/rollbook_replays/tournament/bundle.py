@@ -1,13 +1,13 @@
-"""A tournament in one file: a zip archive of a manifest, the replays of its matches, and a signature over all of it.
+"""Bundles: a tournament in one zip archive with a manifest, the replays of its matches, and a signature over both.
 
     manifest.toml
     matches/MATCH_ID.rollbook     one for each match, by ascending name
     SIGNATURE                     `KEY_ID HEX`, a line
 
-Everything is stored as it is, for hashes and signatures do not shrink, and without dates: the same matches give the
-same bytes, and any other bytes are no bundle. What is read is read in place and never unpacked anywhere: names are
-names here, not paths. The signature is Ed25519 over `"rollbook/1/bundle" || SHA-256(the lines of all other entries)`, a
-line being `HEX_SHA256 NAME`, by ascending name.
+The archive has no compression, because hashes and signatures do not shrink, and no dates. The same matches therefore
+give the same bytes, and the reader refuses any other encoding. It reads entries in place, never unpacks them, and never
+uses their names as paths. The signature is Ed25519 over `"rollbook/1/bundle" || SHA-256(lines)`. There is a line
+`HEX_SHA256 NAME` for every other entry, by ascending name.
 """
 
 from __future__ import annotations
@@ -54,39 +54,39 @@ _END: Final = struct.Struct("<4s4H2LH")
 _ZIP_VERSION: Final = 20
 _ON_UNIX: Final = 3 << 8
 _NO_DATE: Final = (0, 0x21)
-"""Midnight of the first day that a zip archive can name."""
+"""Midnight of the first day that a zip archive can encode."""
 _MODE: Final = (stat.S_IFREG | 0o644) << 16
 _LONGEST_NAME: Final = 200
 _CHUNK: Final = 1 << 20
 
 
 class NotABundle(Exception):
-    """This is no whole bundle; the sentence says why."""
+    """The file is not a complete bundle; the message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class BundledReplay:
-    """One replay in a bundle: where its bytes stand."""
+    """The position of one replay in a bundle."""
 
     bundle: Path
     entry: str
     start: int
     size: int
     crc: int
-    """As the archive claims it."""
+    """The checksum in the archive, unchecked."""
 
     @property
     def name(self) -> str:
-        """What reports call it."""
+        """The name in reports."""
         return f"{self.bundle}/{self.entry}"
 
     @property
     def match_id(self) -> str:
-        """The match that its name promises."""
+        """The match id in the name of the entry."""
         return self.entry.removeprefix(FOLDER).removesuffix(SUFFIX)
 
     def read(self) -> bytes:
-        """Its bytes."""
+        """The bytes of the replay."""
         with self.bundle.open("rb") as file:
             file.seek(self.start)
             return file.read(self.size)
@@ -94,21 +94,21 @@ class BundledReplay:
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """A bundle as its file has it; nothing of what it says has been checked."""
+    """A decoded bundle; its signature, checksums and claims are unchecked."""
 
     path: Path
     manifest: Manifest
     sources: tuple[BundledReplay, ...]
     """The replays, by ascending name."""
     key_id: str
-    """Whose signature this is."""
+    """The id of the key that claims to have signed the bundle."""
     signature: bytes
     signed: bytes
     changed: tuple[str, ...]
-    """Entries whose bytes have another checksum than the archive says."""
+    """Entries whose bytes do not have the checksum in the archive."""
 
     def holds(self, key: Ed25519PublicKey) -> bool:
-        """Whether the key signed exactly this."""
+        """Whether the key signed exactly these entries."""
         return holds(key, self.signature, self.signed)
 
 
@@ -118,7 +118,7 @@ class Bundle:
 def write_bundle(
     file: IO[bytes], manifest: bytes, matches: Mapping[str, Callable[[], bytes]], key: Ed25519PrivateKey
 ) -> None:
-    """Write the archive of these replays, by match id; one is read at a time."""
+    """Write the bundle; `matches` has by match id the function that reads the replay, and they are called in turn."""
     digests = []
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
 
@@ -145,20 +145,20 @@ def _signed(entries: Iterable[tuple[str, str]]) -> bytes:
 
 
 def looks_like_bundle(path: Path) -> bool:
-    """Whether the file begins as zip archives do."""
+    """Whether the file begins like a zip archive."""
     with path.open("rb") as file:
         return file.read(len(_MAGIC)) == _MAGIC
 
 
 def begins_like_bundle(path: Path) -> bool:
-    """Whether the archive's first entry is a manifest, as that of every bundle, whole or not."""
+    """Whether the file begins like a zip archive whose first entry is a manifest, as every bundle does."""
     with path.open("rb") as file:
         begun = file.read(_LOCAL.size + len(MANIFEST))
     return begun.startswith(_MAGIC) and begun.endswith(MANIFEST.encode("ascii"))
 
 
 def open_bundle(path: Path) -> Bundle:
-    """The bundle in the file, or `NotABundle`; memory and time are bounded by the size of the file."""
+    """Decode the bundle in the file or raise `NotABundle`; memory and time are bounded by the size of the file."""
     with path.open("rb") as file:
         entries = _entries(path, file)
         digests = {name: _digest(file, entry) for name, entry in entries.items()}
@@ -182,7 +182,7 @@ def open_bundle(path: Path) -> Bundle:
 
 
 def _entries(path: Path, file: BinaryIO) -> dict[str, BundledReplay]:
-    """All entries by name, in their order; every byte of the archive around them is the only one that can be there."""
+    """All entries by name, in their order; raises `NotABundle` unless every byte around them is canonical."""
     size = file.seek(0, io.SEEK_END)
     if size > LARGEST_BUNDLE:
         raise NotABundle(f"a bundle has at most {LARGEST_BUNDLE} bytes")
@@ -210,7 +210,7 @@ def _entries(path: Path, file: BinaryIO) -> dict[str, BundledReplay]:
 
 
 def _entry_at(path: Path, file: BinaryIO, at: int) -> BundledReplay | None:
-    """The entry that begins there; None if none does."""
+    """The entry that begins at this position; None if no entry begins there."""
     file.seek(at)
     header = file.read(_LOCAL.size)
     if len(header) < _LOCAL.size or not header.startswith(_MAGIC):
@@ -234,17 +234,17 @@ def _entry_at(path: Path, file: BinaryIO, at: int) -> BundledReplay | None:
 
 
 def _said(entry: BundledReplay) -> tuple[int, ...]:
-    """What header and directory both say of an entry, from the version on to the length of its extra fields."""
+    """The fields that the header and the directory share, from the version to the length of the extra fields."""
     return (_ZIP_VERSION, 0, 0, *_NO_DATE, entry.crc, entry.size, entry.size, len(entry.entry), 0)
 
 
 def _header(entry: BundledReplay) -> bytes:
-    """The only bytes that can stand before an entry."""
+    """The canonical bytes before an entry."""
     return _LOCAL.pack(_MAGIC, *_said(entry)) + entry.entry.encode("ascii")
 
 
 def _directory(entries: Collection[BundledReplay], at: int) -> bytes:
-    """The only bytes that can stand behind the entries."""
+    """The canonical bytes after the entries."""
     listed = bytearray()
     for entry in entries:
         name = entry.entry.encode("ascii")
@@ -255,7 +255,7 @@ def _directory(entries: Collection[BundledReplay], at: int) -> bytes:
 
 
 def _digest(file: BinaryIO, entry: BundledReplay) -> tuple[str, int]:
-    """The hash of an entry's bytes, and the checksum that archives have of them."""
+    """The SHA-256 of an entry's bytes in hexadecimal, and their CRC-32."""
     digest = hashlib.sha256()
     crc = 0
     for chunk in _chunks(file, entry):

@@ -1,8 +1,8 @@
-"""A tournament judged: whether a bundle holds the matches that its manifest names, and what standings follow from them.
+"""Judges a tournament: checks that a bundle holds the matches of its manifest, and computes the standings.
 
-Places are those of the audited matches; who sat where is told by the names in the replays, which the service signed. A
-match without names (they can be removed) still proves its places, but nobody can tell whose they are, so its points are
-missing and the standings unverified. A match that was aborted gives no points.
+The places come from the audited matches, and the players from the names in the replays, which the service signed. Names
+can be removed from a replay. Such a match still proves its places, but its points belong to no known player, and the
+standings are unverified. An aborted match gives no points.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NAMES_REMOVED: Final = "the names of the players, which were removed, so that th
 
 
 class Fault(StrEnum):
-    """What can be wrong with a tournament."""
+    """The possible faults of a tournament."""
 
     SIGNATURE = "signature"
     """The bundle was changed after it was signed."""
@@ -37,43 +37,43 @@ class Fault(StrEnum):
     UNLISTED = "unlisted"
     """A match of the bundle is not in the manifest."""
     MATCH = "match"
-    """The audit of a match did not go well."""
+    """A match diverges or cannot be read."""
     PLAYERS = "players"
-    """Others played than the manifest says."""
+    """The players of a match are not those in the manifest."""
     RULESET = "ruleset"
-    """Another game, version or options were played than the manifest says."""
+    """The game, version or options of a match are not those in the manifest."""
     TIME = "time"
     """A match was opened before the tournament began, or sealed after it ended."""
     STANDINGS = "standings"
-    """The standings claimed are not those that follow from the results."""
+    """The claimed standings do not follow from the results."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is not as the manifest has it."""
+    """One fault of a tournament."""
 
     fault: Fault
     where: str
-    """The match, or the player."""
+    """The match, player, entry or key with the fault."""
     expected: str
     found: str
     is_refusal: bool = False
-    """`expected` is a sentence that says why what was found cannot be."""
+    """Whether `expected` is a sentence with the reason why the rules refuse what was found."""
 
     def __str__(self) -> str:
-        """One line."""
+        """The fault in one line."""
         return f"{self.fault} ({self.where}): {wrong(self.expected, self.found, is_refusal=self.is_refusal)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a player stands by the audited results."""
+    """The place and points of a player, computed from the audited results."""
 
     place: int
     player: str
     points: Fraction
     matches: int
-    """How many of the player's matches counted."""
+    """Number of the player's matches that counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,21 +84,21 @@ class Judgement:
     manifest: Manifest
     findings: tuple[Finding, ...]
     missing: tuple[str, ...]
-    """What a verdict of EXACT needs and is not there."""
+    """What a verdict of EXACT needs and the judge lacks, in words."""
     standings: tuple[Standing, ...]
-    """Best first; recomputed from the results, whatever is claimed."""
+    """Best first; computed from the results, not from the claims."""
     results: Mapping[str, Audited]
-    """The audited matches by their ids."""
+    """The audited matches by id."""
     signer: KnownKey | None = None
-    """Whose signature of the bundle holds; None: nobody's who is known."""
+    """The known key whose signature of the bundle is valid; None if there is none."""
 
     @property
     def signed_by(self) -> str:
-        """Who signed the bundle; nothing if nobody did who is known."""
+        """The signer of the bundle in words; empty without a valid signature by a known key."""
         return "" if self.signer is None else f"signed by {self.signer.name} (bundle key {self.signer.key_id})"
 
     def lines(self) -> Iterator[str]:
-        """For people: the standings, who signed, then everything that is wrong or missing."""
+        """The report for people: the standings, the signer, then all faults and everything that is missing."""
         yield f"{self.manifest.title}: {self.verdict.upper()}"
         yield from self.table()
         if self.signer is not None:
@@ -107,13 +107,13 @@ class Judgement:
         yield from (f"  missing: {printable(what)}" for what in self.missing)
 
     def table(self) -> Iterator[str]:
-        """Place, player and points, a line each."""
+        """The standings: a line with place, player and points for each player."""
         columns = max(width(standing.player) for standing in self.standings)
         for standing in self.standings:
             yield f"{standing.place:>5}. {padded(standing.player, columns)}  {amount(standing.points)}"
 
     def facts(self) -> dict[str, Any]:
-        """For programs."""
+        """The judgement as JSON."""
         return {
             "tournament": self.manifest.title,
             "verdict": self.verdict,
@@ -131,7 +131,7 @@ class Judgement:
 
 
 def judge(bundle: Bundle, audited: Sequence[Audited], keys: KnownKeys) -> Judgement:
-    """The verdict on a bundle, given those on its replays in the order of its sources."""
+    """Return the judgement on a bundle; `audited` has the verdicts on its replays, in the order of its sources."""
     findings = [
         Finding(Fault.SIGNATURE, name, "the checksum of its bytes", "that of others") for name in bundle.changed
     ]
@@ -149,7 +149,7 @@ def judge(bundle: Bundle, audited: Sequence[Audited], keys: KnownKeys) -> Judgem
 def judge_matches(
     manifest: Manifest, named: Sequence[tuple[str, Audited]], findings: list[Finding], missing: list[str]
 ) -> Judgement:
-    """The verdict on matches that are filed under these names; findings so far stay the first."""
+    """Return the judgement on matches, each with the match id that its file name gives; extends both lists."""
     filed = _filed(named, findings)
     _check_listing(manifest, filed, findings)
     tally = _Tally(manifest)
@@ -167,7 +167,7 @@ def judge_matches(
 
 
 class _Tally:
-    """The points so far."""
+    """The points counted so far."""
 
     def __init__(self, manifest: Manifest) -> None:
         self.manifest = manifest
@@ -179,19 +179,19 @@ class _Tally:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the result of every pairing is known, and whose it is."""
+        """Whether the result and the players of every pairing are known."""
         return self._results == len(self.pairings)
 
     @property
     def missing(self) -> list[str]:
-        """What the audits of matches lack, each once, and of how many matches it is said."""
+        """What the audits of the matches lack, each once, with the match or the number of matches that lack it."""
         return [
             f"{what} ({match_ids[0] if len(match_ids) == 1 else f'{len(match_ids)} matches'})"
             for what, match_ids in self._missing.items()
         ]
 
     def take(self, pairing: Pairing, match: Audited) -> list[Finding]:
-        """Count a match, or say why it does not count."""
+        """Count a match; returns the reasons if it does not count."""
         faults = list(_faults(self.manifest, pairing, match))
         for what in match.missing:
             self._missing.setdefault(what, []).append(match.match_id)
@@ -209,7 +209,7 @@ class _Tally:
         return []
 
     def standings(self) -> tuple[Standing, ...]:
-        """Best first, in the order of the manifest where they are equal."""
+        """Best first; players with equal points in the order of the manifest."""
         values = sorted(set(self._points.values()))
         rank = {value: number for number, value in enumerate(values)}
         ranked = places([rank[points] for points in self._points.values()])
@@ -221,7 +221,7 @@ class _Tally:
 
 
 def amount(points: Fraction) -> str:
-    """Points as people write them.
+    """Points as text for people: a decimal number or a fraction.
 
     >>> amount(Fraction(5, 2)), amount(Fraction(7, 3)), amount(Fraction(4))
     ('2.5', '7/3', '4')
@@ -235,7 +235,7 @@ _DECIMAL: Final = frozenset({1, 2, 4, 5, 10})
 
 
 def _filed(named: Sequence[tuple[str, Audited]], findings: list[Finding]) -> dict[str, Audited]:
-    """The matches by their ids; a file that holds another match than its name says is none of them."""
+    """The matches by id; a file whose name is not the id of its match is a finding instead."""
     filed: dict[str, Audited] = {}
     for name, match in named:
         if match.match_id != name and match.verdict is not Verdict.UNREADABLE:
@@ -258,7 +258,7 @@ def _check_listing(manifest: Manifest, filed: Mapping[str, Audited], findings: l
 
 
 def _faults(manifest: Manifest, pairing: Pairing, match: Audited) -> Iterator[Finding]:
-    """Why a match does not count."""
+    """The reasons why a match does not count; empty if it counts."""
     where = pairing.match_id
     if match.unreadable:
         yield Finding(Fault.MATCH, where, "a replay", match.unreadable)
@@ -288,7 +288,7 @@ def _written(options: Mapping[str, Any]) -> str:
 
 
 def _compared(manifest: Manifest, standings: Sequence[Standing]) -> Iterator[Finding]:
-    """Where the claims differ; players that nothing is claimed of are not compared."""
+    """A finding for each claimed place that differs from the computed one; players without a claim are skipped."""
     for standing in standings:
         claimed = manifest.standings.get(standing.player)
         if claimed is not None and (claimed.place, claimed.points) != (standing.place, standing.points):

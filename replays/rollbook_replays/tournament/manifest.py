@@ -1,4 +1,4 @@
-"""The manifest of a tournament: what was to be played by whom, what places are worth, and the standings claimed.
+"""The manifest of a tournament: its game, players, matches and points for places, and the claimed standings.
 
     title = "Spring cup"
     game = "cant_stop"
@@ -19,7 +19,7 @@
     place = 1
     points = 3
 
-Names are those that players had in the service; in a tournament no two are the same.
+Names are those that the players had in the service. All names in a tournament are different.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import re
 import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime  # noqa: TID251 - TOML has dates, no clock is read
+from datetime import UTC, datetime  # noqa: TID251 - for dates in TOML; reads no clock
 from enum import StrEnum
 from fractions import Fraction
 from textwrap import dedent
@@ -39,16 +39,16 @@ from rollbook.rules.options import Options, OptionValue
 from rollbook.rules.refusals import RefusedByRules
 
 EXAMPLE: Final = dedent((__doc__ or "").partition("\n\n")[2].rpartition("\n\n")[0])
-"""The one above."""
+"""The example in the docstring of this module."""
 
 LARGEST_MANIFEST: Final = 2 << 20
 MOST_DOTS: Final = 20_000
 MOST_DOTS_A_LINE: Final = 50
-"""The parser takes time and memory by the square of the dots in a key, and no simple look tells which are in keys."""
+"""Limit for all dots in a line: the parser's time and memory grow with the square of the dots in a key."""
 MOST_TABLES: Final = 1_000
-"""Lines that begin a table, of which the parser makes half a kilobyte; a manifest needs none of them."""
+"""Lines that begin a table. The parser uses half a kilobyte for each; a manifest needs none of them."""
 LONGEST_NUMBER: Final = 1_000
-"""Digits; the parser takes a hundred bytes for each, also of numbers that it then refuses."""
+"""Digits in a number; the parser uses a hundred bytes for each, even for a number that it refuses."""
 MOST_MATCHES: Final = 20_000
 MOST_PLAYERS: Final = 10_000
 MOST_SEATS: Final = 10
@@ -64,30 +64,30 @@ _FRACTION: Final = re.compile(r"[0-9]{1,7}/[1-9][0-9]{0,6}")
 
 
 class WrongManifest(Exception):
-    """The manifest cannot be read; the sentence names what is wrong and where."""
+    """The manifest cannot be read; the message names the fault and its place."""
 
 
 class SharedPlaces(StrEnum):
-    """What seats get that share a place."""
+    """How seats that share a place divide the points."""
 
     SPLIT = "split"
-    """The points of the places that they fill together, in equal parts."""
+    """The seats divide the points of the places that they fill together in equal parts."""
     FULL = "full"
-    """Each the points of the place that they share."""
+    """Each seat gets the points of the shared place."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """One match that was to be played."""
+    """One match that the tournament planned."""
 
     match_id: str
     players: tuple[str, ...]
-    """In any order: who sat where is for the match to say."""
+    """In any order; the replay has the seats."""
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """Some matches of a tournament."""
+    """A round of a tournament: a name and its matches."""
 
     name: str
     pairings: tuple[Pairing, ...]
@@ -95,7 +95,7 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """Where a player stands, as the manifest has it."""
+    """The place and points that the manifest claims for a player."""
 
     place: int
     points: Fraction
@@ -103,7 +103,7 @@ class Claimed:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """A tournament as its organiser describes it."""
+    """A tournament as the organiser describes it."""
 
     title: str
     game: str
@@ -121,11 +121,11 @@ class Manifest:
 
     @property
     def pairings(self) -> tuple[Pairing, ...]:
-        """Those of all rounds."""
+        """The pairings of all rounds."""
         return tuple(pairing for around in self.rounds for pairing in around.pairings)
 
     def points_for(self, places: Sequence[int]) -> tuple[Fraction, ...]:
-        """What a match is worth to every seat."""
+        """The points of each seat for these places."""
         return tuple(self._worth(place, places.count(place)) for place in places)
 
     def _worth(self, place: int, shared_by: int) -> Fraction:
@@ -137,7 +137,7 @@ class Manifest:
 
 
 def instant(time_ms: int | None) -> str:
-    """A time as people read it.
+    """A time in ms as text for people; "never" for None.
 
     >>> instant(1_767_225_600_000)
     '2026-01-01 00:00:00 UTC'
@@ -151,12 +151,12 @@ def instant(time_ms: int | None) -> str:
 
 
 def is_match_id(text: str) -> bool:
-    """Whether a match of this id can stand in a bundle, as a file of its name."""
+    """Whether the text is an id that a match in a bundle can have, so that it is safe in a file name."""
     return _MATCH_ID.fullmatch(text) is not None
 
 
 def read_manifest(data: bytes) -> Manifest:
-    """The manifest, or `WrongManifest`."""
+    """Decode the manifest; raises `WrongManifest`."""
     if len(data) > LARGEST_MANIFEST:
         raise WrongManifest(f"a manifest has at most {LARGEST_MANIFEST} bytes")
     _check_dots(data)
@@ -249,7 +249,7 @@ def _points(value: Any) -> Fraction | None:
 
 
 class _Table:
-    """A table of the manifest, read key by key; every refusal says where."""
+    """A TOML table of the manifest; every method removes a key, and raises `WrongManifest` with the key's path."""
 
     def __init__(self, table: Any, where: str) -> None:
         if type(table) is not dict:
@@ -284,7 +284,7 @@ class _Table:
     def one_of(self, key: str, allowed: Collection[str]) -> str:
         text = self.text(key)
         if text not in allowed:
-            few = f": {', '.join(allowed)}" if len(allowed) < 10 else ""  # noqa: PLR2004 - what a reader takes in
+            few = f": {', '.join(allowed)}" if len(allowed) < 10 else ""  # noqa: PLR2004 - few enough to read
             raise self.wrong(key, f"is {text!r}, which is none of those there are{few}")
         return text
 
@@ -307,7 +307,7 @@ class _Table:
         return value
 
     def tables(self, key: str, most: int) -> list[_Table]:
-        """Those of a list; none where it is left out."""
+        """The tables of a list; empty if the key is missing."""
         self._left.setdefault(key, [])
         return [_Table(each, f"{self._where}{key}[{number}].") for number, each in enumerate(self._list(key, most))]
 
