@@ -1,4 +1,4 @@
-"""How each game is shown: a value a game, found by name in the entry points `rollbook.presentations`."""
+"""The presentation of each game, found by name in the entry points `rollbook.presentations`."""
 
 from functools import cache
 from importlib.metadata import entry_points
@@ -12,7 +12,7 @@ GROUP: Final = "rollbook.presentations"
 
 @cache
 def presentation(game: str) -> Presentation:
-    """How the game of this name is shown; plainly, if nobody has said how."""
+    """The presentation of the game with this name; `PLAIN` if no entry point has one."""
     for point in entry_points(group=GROUP, name=game):
         found: Presentation = point.load()
         return found

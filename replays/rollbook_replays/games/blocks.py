@@ -1,4 +1,4 @@
-"""Blocks of lines, laid beside and above each other, and dice: what boards are put together from."""
+"""Building blocks of boards: dice and blocks of lines, arranged beside and above each other."""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -22,27 +22,27 @@ PIPS: Final[dict[int, Face]] = {
 }
 THIN: Final = "┌─┐│└┘"
 HEAVY: Final = "┏━┓┃┗┛"
-"""Around what the cursor is on."""
+"""The border around the thing under the cursor."""
 DOUBLE: Final = "╔═╗║╚╝"
-"""Around what the last move has changed."""
+"""The border around the things that the last move changed."""
 STAR: Final = ("   ", " ★ ", "   ")
 BLANK: Final = ("   ", "   ", "   ")
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """How much there is for a board, in cells; on paper any number of lines."""
+    """The space for a board in cells; files and pipes have no limit on lines."""
 
     width: int = WIDTH
     height: int = sys.maxsize
 
     def has_rows(self, rows: int) -> bool:
-        """Whether a screen has room for so many lines; paper has, but nobody wants to scroll more than it takes."""
+        """Whether a screen has room for this many lines; False without a screen, so that output stays short."""
         return rows <= self.height < sys.maxsize
 
 
 def breadth(block: Iterable[Text]) -> int:
-    """That of its widest line."""
+    """The width of the widest line."""
     return max((line.width for line in block), default=0)
 
 
@@ -60,7 +60,7 @@ def beside(*blocks: Block, gap: int = 1) -> Block:
 
 
 def flow(blocks: Sequence[Block], wide: int, gap: int = 1) -> Block:
-    """The blocks from left to right, in as many rows as it takes to stay within the width."""
+    """The blocks from left to right, in several rows if they are wider than `wide`."""
     lines: Block = []
     row: list[Block] = []
     filled = 0

@@ -1,7 +1,7 @@
-"""The rules of a game in words: headings, paragraphs and items, laid out for whoever reads them.
+"""Lays out the guide of a game, its rules in words, as headings, paragraphs and items.
 
-A guide is a text. A line that begins with `# ` is a heading, one with `- ` an item; all other lines go on with what
-they follow, up to an empty line.
+A line that begins with `# ` is a heading, and one that begins with `- ` is an item. Every other line continues the
+paragraph or item before it, up to an empty line.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ ITEM: Final = "- "
 
 
 def guide(shown: Presentation, language: str, wide: int = WIDTH) -> Block:
-    """The rules in this language, English where it is not spoken; nothing of a game that nobody has explained."""
+    """The rules in this language, else in English; empty if the game has no guide."""
     text = shown.guide.get(language) or shown.guide.get("en", "")
     lines: Block = []
     for part in _parts(text):
@@ -33,7 +33,7 @@ def guide(shown: Presentation, language: str, wide: int = WIDTH) -> Block:
 
 
 def _parts(text: str) -> Iterator[str]:
-    """Headings, paragraphs and items, each on one line; an empty one where a paragraph ends."""
+    """Yield headings, paragraphs and items, each as one line, and an empty line at the end of a paragraph."""
     part = ""
     for line in text.strip().splitlines():
         if part and (not line or line.startswith((HEADING, ITEM)) or part.startswith(HEADING)):

@@ -1,8 +1,8 @@
-"""Tables as pictures: shapes with names, which a page moves and marks, and any program can draw from a file.
+"""Tables as SVG pictures, in a page, which can move and mark their parts, or in a file of their own.
 
-Every thing on a table has an id that says what it is (`die-2`, `tile-27`, `runner-8`), the same one for as long as it
-is the same thing. Colours are classes: within a page its own sheet paints them, and a file of its own brings `SHEET`.
-No picture holds a name of a player, so that it never changes after it was drawn.
+Every thing on a table has an id (`die-2`, `tile-27`, `runner-8`), which stays the same as long as the thing exists.
+Colours are classes: a page defines them in its own style sheet, and a separate file contains `SHEET`. Pictures contain
+no names of players, so that a picture never has to change.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from xml.sax.saxutils import escape, quoteattr
 from rollbook_replays.games.seats import seat_style
 
 WIDE: Final = 480
-"""Units across every picture: a phone shows them slightly smaller than pixels, a desktop larger."""
+"""Width of every picture in units: slightly smaller than pixels on a phone, larger on a desktop."""
 
 REMEMBERED: Final = 4_096
-"""Things as they were drawn: from one moment to the next most of a table stays the same."""
+"""Cache size for drawn things: most of a table stays the same from one picture to the next."""
 
 
 class Shape(str):
-    """One element of a drawing with what is in it, written as SVG."""
+    """One element of a drawing with its content, as SVG text."""
 
     __slots__ = ()
 
 
 def shape(tag: str, *parts: Shape | str, classes: str = "", **attributes: str | float) -> Shape:
-    """An element; names of attributes have underscores for hyphens, and empty ones are left out.
+    """An SVG element; attribute names have underscores for hyphens, and empty attributes are left out.
 
     >>> shape("g", shape("circle", id="die-1", r=2.5), "1 < 2", classes="die")
     '<g class="die"><circle id="die-1" r="2.5"/>1 &lt; 2</g>'
@@ -53,19 +53,19 @@ def _number(value: str | float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A table, drawn."""
+    """The drawing of a table."""
 
     height: float
     shapes: tuple[Shape, ...]
     sentence: str
-    """What is seen, for whoever does not see it."""
+    """A description of the picture for screen readers."""
 
     def inline(self) -> str:
-        """For a page, whose sheet paints it."""
+        """The SVG for a page, which has its own style sheet."""
         return self._drawn()
 
     def standalone(self) -> str:
-        """For a file of its own."""
+        """The SVG for a file, with its style sheet."""
         return self._drawn(shape("style", SHEET), xmlns="http://www.w3.org/2000/svg")
 
     def _drawn(self, *before: Shape, **attributes: str) -> Shape:
@@ -74,17 +74,17 @@ class Picture:
         return shape("svg", title, *before, *self.shapes, classes="board", role="img", viewBox=box, **attributes)
 
 
-# Things that several games have
+# Things common to several games
 
 
 def placed(x: float, y: float, *parts: Shape | str, id: str = "", classes: str = "") -> Shape:  # noqa: A002 - SVG's word
-    """A thing whose own drawing begins at 0, 0."""
+    """The parts, drawn around 0, 0, moved to this position."""
     return shape("g", *parts, id=id, classes=classes, transform=f"translate({_number(x)} {_number(y)})")
 
 
 @lru_cache(REMEMBERED, typed=True)
 def label(text: object, x: float, y: float, size: float, classes: str = "") -> Shape:
-    """A word or a number, its middle at this height."""
+    """A word or a number, centred at this position."""
     return shape(
         "text",
         str(text),
@@ -118,7 +118,7 @@ PIP: Final = 9.5
 
 @lru_cache(REMEMBERED)
 def die(x: float, y: float, *parts: Shape | str, id: str, classes: str = "die") -> Shape:  # noqa: A002 - SVG's word
-    """A large die; its face is drawn from its corner."""
+    """A large die; its parts are drawn from its corner."""
     return placed(x, y, box(DIE, DIE, "cube", 14), *parts, id=id, classes=classes)
 
 
@@ -141,12 +141,12 @@ MARKS: Final = (
     STAR,
     "-.35,-1 .35,-1 .35,-.35 1,-.35 1,.35 .35,.35 .35,1 -.35,1 -.35,.35 -1,.35 -1,-.35 -.35,-.35",
 )
-"""The signs of the seats, from -1 to 1: ■ ▲ ◆ ▼ ★ ✚."""
+"""The signs of the seats as points with coordinates from -1 to 1: ■ ▲ ◆ ▼ ★ ✚."""
 
 
 @lru_cache(REMEMBERED)
 def polygon(points: str, x: float, y: float, size: float, classes: str) -> Shape:
-    """Points from -1 to 1, drawn so large around this place."""
+    """A polygon of points with coordinates from -1 to 1, scaled by `size` around this position."""
     pairs = (point.split(",") for point in points.split())
     drawn = " ".join(f"{_number(x + size * float(a))},{_number(y + size * float(b))}" for a, b in pairs)
     return shape("polygon", points=drawn, classes=classes)
@@ -160,7 +160,7 @@ def mark(seat: int, x: float, y: float, size: float) -> Shape:
 
 
 def seat_row(seat: int, y: float, *, on_turn: bool) -> Iterable[Shape]:
-    """The sign in front of what is a seat's, with a pointer if it is its turn."""
+    """The sign of a seat at the start of its row, with a pointer if it is on turn."""
     if on_turn:
         yield polygon("-.7,-1 .9,0 -.7,1", 12, y, 8, "pointer")
     yield placed(34, y, mark(seat, 0, 0, 11), id=f"seat-{seat}")
@@ -194,4 +194,4 @@ SHEET: Final = """
 .raise .field { fill: #d3f0d8; } .gift .field { fill: #eddcf9; } .reverse .ink, .steal .ink, .raise .ink,
 .gift .ink, .reverse .outline, .steal .outline, .raise .outline, .gift .outline { --ink: #1b1f24; }
 """
-"""What the classes look like, by light and in the dark."""
+"""The style sheet for the classes, with a light and a dark theme."""

@@ -1,4 +1,4 @@
-"""A game that nobody has said anything about: its values are shown by the names of their fields."""
+"""The presentation of games without one of their own: shows values by the names of their fields."""
 
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
@@ -24,17 +24,17 @@ MOST_ENTRIES: Final = 100
 
 
 def board(view: Any, _seating: Seating, room: Room, _spotlight: Spotlight = NOTHING_MARKED) -> Block:
-    """A line a field; what holds further values has them below."""
+    """A line for each field; nested values have lines of their own below."""
     return [part for shown in _shown(view) for part in shown.wrapped(room.width, 4)]
 
 
 def menu(_view: Any, legal: Choices[Any], _seating: Seating) -> tuple[MenuEntry, ...]:
-    """The first choices; whoever has more than these needs a presentation."""
+    """The first `MOST_ENTRIES` choices; a game with more of them needs its own presentation."""
     return tuple(MenuEntry(_said(choice), choice=choice) for choice in islice(legal, MOST_ENTRIES))
 
 
 def story(move: Any, moment: Moment, seating: Seating) -> Iterator[Sentence]:
-    """The name of the move, and its fields."""
+    """The name of the move and its fields."""
     if isinstance(move, FirstSeat):
         yield sentence(move.seat, "told.first_seat", seating)
     else:

@@ -1,7 +1,7 @@
-"""What a game has to say about itself, so that it can be drawn, told and played: one value, of pure functions.
+"""The `Presentation` of a game: pure functions and texts by which clients draw, narrate and play it.
 
-The functions get what the rules give out: views, legal choices, moves, options. What they give is text with named
-styles, so that a terminal, a file and a page can each draw it in its own way.
+The functions take values from the rules: views, legal choices, moves, options. They return text with named styles,
+which terminals, files and pages render in their own way.
 """
 
 from __future__ import annotations
@@ -21,37 +21,37 @@ from rollbook_replays.text import Text
 
 @dataclass(frozen=True, slots=True)
 class MenuEntry:
-    """One line of a menu: a choice, or further entries behind it; with neither it can be read but not chosen."""
+    """One line of a menu: a choice, or a submenu. A line with neither cannot be selected."""
 
     label: str
     note: str = ""
-    """What it does, or why it cannot be chosen."""
+    """What the choice does, or why it is not available."""
     choice: Any = None
     entries: tuple[MenuEntry, ...] = ()
     about: str = ""
-    """What choosing it means, for whoever does not know it by heart; shown while the cursor is on it."""
+    """An explanation of the choice for beginners, shown while the cursor is on the line."""
     spots: tuple[str, ...] = ()
-    """Where on the board it would do something, as the board calls its spots; a click there leads to it."""
+    """The names of the board's spots that the choice affects; a click on one of them leads to this line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One of the things that a choice is put together from."""
+    """One of the things that form a choice together."""
 
     name: int
-    """What choices call it, and the board the spot where it lies."""
+    """Its number in choices, and the name of its spot on the board."""
     text: Text
     short: Text
-    """The same, where there is little room."""
+    """The text for narrow places."""
 
 
 @dataclass(frozen=True, slots=True)
 class Picking:
-    """Choices too many for a menu: pieces are picked, and it is said at every moment what can be done with them."""
+    """A menu for too many choices: the player picks pieces, and the menu lists what they can do together."""
 
     pieces: tuple[Piece, ...]
     entries: Callable[[Iterable[int]], tuple[MenuEntry, ...]]
-    """What can be done with the pieces of these names, and what cannot and why."""
+    """Returns the entries for the picked pieces, including those that are not available, with the reason."""
 
 
 Menu: TypeAlias = tuple[MenuEntry, ...] | Picking
@@ -59,24 +59,24 @@ Menu: TypeAlias = tuple[MenuEntry, ...] | Picking
 
 @dataclass(frozen=True, slots=True)
 class Spotlight:
-    """What a board marks beside what lies there."""
+    """The marks that a board shows in addition to the view."""
 
     considered: Any = None
-    """The choice that the cursor is on: what it would do is shown before it is made."""
+    """The choice under the cursor; the board shows its effect in advance."""
     picked: frozenset[int] = frozenset()
-    """The names of the pieces that are picked for a choice."""
+    """The names of the pieces picked for a choice."""
     pieces: tuple[int, ...] = ()
     """The names of the pieces that can be picked, in the order of their letters in the menu."""
     moves: tuple[Any, ...] = ()
-    """The last choice and the outcomes since, that led to this view: what they changed is marked."""
+    """The last choice and the outcomes since then; the board marks their changes."""
     since: Any = None
-    """The view before all of them; None where something hidden keeps it from being known."""
+    """The view before all these moves; None if a hidden value makes it unknown."""
     before: Any = None
-    """The view before the last of them; None likewise."""
+    """The view before the last of these moves; None if a hidden value makes it unknown."""
 
     @property
     def last(self) -> Any:
-        """The last of the moves; None if there is none."""
+        """The last of the moves; None without moves."""
         return self.moves[-1] if self.moves else None
 
 
@@ -84,87 +84,88 @@ NOTHING_MARKED: Final = Spotlight()
 
 
 class Drawing(Protocol):
-    """The table as a view has it, within a room; spans with a style `at:NAME` are its spots, which can be clicked."""
+    """A function that draws a view within a room; spans with a style `at:NAME` are clickable spots."""
 
     def __call__(self, view: Any, seating: Seating, room: Room, spotlight: Spotlight = ..., /) -> Block:
-        """Draw it."""
+        """Draw the table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """When a move is made."""
+    """The context of a move."""
 
     seat: int
-    """Whose choice it is; for what chance gives, whose turn."""
+    """The seat that chooses; for an outcome of chance, the seat on turn."""
     before: Any = None
-    """The view before the move and the view after it; None where something hidden keeps them from being known."""
+    """The views before and after the move; None if a hidden value makes them unknown."""
     after: Any = None
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One line of the account of a match."""
+    """One line of the narration of a match."""
 
     text: Text
     is_implied: bool = False
-    """The next line says it as well, so that a short account leaves it out."""
+    """Whether the next line implies this one, so that a short narration leaves it out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Presentation:
-    """How one game is shown to people."""
+    """The presentation of one game to people."""
 
     board: Drawing
     menu: Callable[[Any, Choices[Any], Seating], Menu]
-    """What the seat that looks may choose: its view, and what is legal."""
+    """Returns the menu of the own seat for its view and its legal choices."""
     story: Callable[[Any, Moment, Seating], Iterable[Sentence]]
-    """What an outcome or a choice did, in a line or more; what is hidden in it stays so."""
+    """Returns the effect of an outcome or a choice in one or more lines; hidden values stay hidden."""
     texts: Texts
-    """All words, by language: those of the functions above, of each option (`option.NAME`, of a value that is a word
-    `option.NAME.VALUE`, of one that differs from the default `differs.NAME` or `differs.NAME.VALUE`), and `help`,
-    which is the game in one paragraph."""
+    """All texts by language: those of the functions above, those of the options, and `help`, the game in a paragraph.
+
+    The keys of an option are `option.NAME`, `option.NAME.VALUE` for a value that is a word, and `differs.NAME` or
+    `differs.NAME.VALUE` for a value that is not the default."""
     palette: Mapping[str, str] = field(default_factory=dict)
-    """What the styles look like that are the game's own, as `bold #ffffff on #000000`."""
+    """The look of the game's own styles, such as `bold #ffffff on #000000`."""
     picture: Callable[[Any, Words], Picture] | None = None
-    """The table as a view has it, drawn; none of a game that is shown in letters alone."""
+    """Draws a view as SVG; None for a game that is shown as text only."""
     touched: Callable[[Any, Any], tuple[str, ...]] = field(default=lambda _view, _choice: ())
-    """The ids of the things in that picture that a choice is about."""
+    """Returns the ids of the things in the picture that a choice affects."""
     score: Callable[[Any, int, Words], str] = field(default=lambda _view, _seat, _words: "")
-    """What a seat has in a view, in words: the number that decides its place; empty of a game that has none."""
+    """Returns the score of a seat in a view, in words; empty for a game without scores."""
     guide: Mapping[str, str] = field(default_factory=dict)
-    """The rules with examples, by language, as `guide.py` reads them."""
+    """The rules with examples, by language, in the format of `guide.py`."""
 
 
 def grouped(label: str, note: str, entries: list[MenuEntry]) -> MenuEntry:
-    """An entry for all of these; for a single one that entry itself."""
+    """A submenu with these entries; a single entry is returned as it is."""
     return entries[0] if len(entries) == 1 else MenuEntry(label, note, entries=tuple(entries))
 
 
 def sentence(
     seat: int, key: str, seating: Seating, *, style: str = "", is_implied: bool = False, **facts: object
 ) -> Sentence:
-    """What a seat does, with its sign in front; the text may use its name."""
+    """A sentence about a seat, after the seat's sign; the text may contain `{name}`."""
     said = seating.words(key, name=seating.name(seat), **facts)
     return Sentence(Text.of(seating.mark(seat), " ", (said, style)), is_implied)
 
 
-# Options in words; those that nobody has given words to are called by their names
+# Options in words; an option without a text is shown by its name
 
 
 def option_name(option: Option, words: Words) -> str:
-    """What the option is called where somebody chooses its value."""
+    """The label of the option in a form."""
     key = f"option.{option.name}"
     return words(key) if key in words else option.name
 
 
 def option_value(option: Option, value: OptionValue, words: Words) -> str:
-    """A value that is a word or a number, in words."""
+    """The label of an option's value."""
     key = f"option.{option.name}.{value}"
     return words(key) if key in words else written(value)
 
 
 def differing(game: Game[Any, Any, Any], options: Mapping[str, OptionValue], words: Words) -> list[str]:
-    """The options that are not as usual, in words."""
+    """The options that differ from their defaults, in words."""
     said = []
     for option in game.options:
         value = options[option.name]

@@ -1,4 +1,4 @@
-"""Who sits at a table and what is played there: what boards, menus and sentences need besides the view."""
+"""The players, options and texts of a match, which boards, menus and sentences need in addition to the view."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,50 +13,50 @@ SIGNS: Final = "■▲◆▼★✚"
 
 
 BEFORE_NAME: Final = 4
-"""Cells of pointer and sign."""
+"""Cells for the pointer and the sign before a name."""
 
 
 def sign(seat: int) -> str:
-    """The seat's sign; its number where there are more seats than signs."""
+    """The sign of the seat; its number if there are more seats than signs."""
     return SIGNS[seat] if seat < len(SIGNS) else str(seat)
 
 
 def seat_style(seat: int) -> str:
-    """What is of a seat has its style everywhere."""
+    """The name of the style for everything that belongs to the seat."""
     return f"seat{seat}"
 
 
 @dataclass(frozen=True, slots=True)
 class Seating:
-    """The seats of a match as this person sees them."""
+    """The seats of a match for one reader."""
 
     names: tuple[str, ...]
-    """By seat; empty where nobody sits or the name is gone."""
+    """By seat; empty for a free seat or a removed name."""
     own: int | None
-    """The seat of whoever looks, if any."""
+    """The seat of the reader; None for a spectator."""
     options: Mapping[str, OptionValue]
     """All options of the match, as the rules settled them."""
     words: Words
-    """With those of the game."""
+    """The texts, including those of the game."""
     is_over: bool = False
-    """Nobody's turn comes any more, whoever's it was when the match ended."""
+    """Whether the match has ended, so that no seat is marked as on turn."""
 
     def name(self, seat: int) -> str:
-        """How the seat is called; a stranger's name cannot steer a terminal."""
+        """The name of the seat, or its number; control characters in a name are replaced."""
         name = self.names[seat] if seat < len(self.names) else ""
         return printable(name) or self.words("seat.number", number=seat + 1)
 
     def mark(self, seat: int) -> Text:
-        """Its sign in its style."""
+        """The sign of the seat in its style."""
         return Text.of((sign(seat), f"{seat_style(seat)} strong"))
 
     def breadth(self, least: int, most: int) -> int:
-        """How many cells players take whose names are all whole, if there are not fewer or more to have."""
+        """The cells that a player with the longest name needs, limited to the range from `least` to `most`."""
         widest = max((width(self.name(seat)) for seat in range(len(self.names))), default=0)
         return max(least, min(most, BEFORE_NAME + widest))
 
     def player(self, seat: int, wide: int, *, on_turn: bool) -> Text:
-        """Pointer, sign and name, in exactly so many cells."""
+        """Pointer, sign and name in exactly `wide` cells."""
         on_turn = on_turn and not self.is_over
         style = seat_style(seat) + (" strong" if on_turn else "") + (" own" if seat == self.own else "")
         name = fitted(self.name(seat), wide - BEFORE_NAME)

@@ -1,4 +1,4 @@
-"""The words of one language, and those that every account of a match needs."""
+"""The texts of a language, and the texts that every narration of a match needs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final, TypeAlias
 
 Texts: TypeAlias = Mapping[str, Mapping[str, str]]
-"""By language, then by key; every language has the same keys, and each key the same facts in braces."""
+"""Texts by language, then by key; all languages have the same keys, with the same facts in braces."""
 
 SHARED: Final[Texts] = {
     "en": {
@@ -69,10 +69,10 @@ SHARED: Final[Texts] = {
 
 
 class Words:
-    """The texts of one language: the shared ones, and those that are given besides."""
+    """The texts of one language: the shared ones and additional ones."""
 
     def __init__(self, language: str = "en", *others: Texts) -> None:
-        """Speak English unless the language is known."""
+        """An unknown language means English; a later one of `others` overrides earlier texts."""
         self.language = language if language in SHARED else "en"
         self._texts: dict[str, str] = {}
         for texts in (SHARED, *others):
@@ -91,7 +91,7 @@ class Words:
         return self._texts[key].format(**facts)
 
     def count(self, key: str, number: float) -> str:
-        """So many of something.
+        """A number with the noun in the singular or plural.
 
         >>> Words("en", {"en": {"tooth.one": "tooth", "tooth.many": "teeth"}}).count("tooth", 3)
         '3 teeth'
@@ -99,7 +99,7 @@ class Words:
         return f"{number} {self._texts[f'{key}.one' if number == 1 else f'{key}.many']}"
 
     def both(self, items: Iterable[object]) -> str:
-        """Several things in a row.
+        """The items as an enumeration.
 
         >>> Words("en").both([3, 7, 9])
         '3, 7 and 9'
@@ -108,5 +108,5 @@ class Words:
         return f"{', '.join(others)} {self('and')} {last}" if others else last
 
     def also(self, texts: Texts) -> Words:
-        """These words, and those of a game."""
+        """These texts and those of a game."""
         return Words(self.language, *self._others, texts)

@@ -1,4 +1,4 @@
-"""Allie Gator as people see it: two piles and their targets, hands, penalties and teeth."""
+"""The presentation of Allie Gator: two piles and their targets, hands, penalties and teeth."""
 
 from typing import Final
 

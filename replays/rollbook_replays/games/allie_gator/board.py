@@ -1,4 +1,4 @@
-"""Allie Gator's table: two piles with their targets, the chip, the stock, and what the seats hold and have taken."""
+"""Allie Gator's table: two piles with their targets, the chip, the stock, and the hands and penalties of the seats."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -47,7 +47,7 @@ PALETTE: Final = {
 
 
 def board(view: View, seating: Seating, room: Room, spotlight: Spotlight = NOTHING_MARKED) -> Block:
-    """Piles to the left, seats to the right, the own hand below; all cards that lie open where there is room."""
+    """Piles to the left, seats to the right, the own hand below; then, if there is room, all open cards."""
     words, considered = seating.words, spotlight.considered
     shown = [_pile(view, words, pile, spotlight) for pile in range(len(view.piles))]
     piles = [_heading(view, words, considered), *beside(*shown, gap=2)]
@@ -67,7 +67,7 @@ def _heading(view: View, words: Words, considered: Choice | None) -> Text:
 
 
 def _pile(view: View, words: Words, pile: int, spotlight: Spotlight) -> Block:
-    """Chip, target and top card, from above, as they would be with the choice that is considered."""
+    """Chip, target and top card, from top to bottom, as they would be after the choice under the cursor."""
     shown, considered = view.piles[pile], spotlight.considered
     targets, cards, rims = shown.targets, shown.cards, _rims(spotlight.moves, view, pile)
     if isinstance(considered, Raise) and considered.pile == pile:
@@ -89,7 +89,7 @@ def _pile(view: View, words: Words, pile: int, spotlight: Spotlight) -> Block:
 
 
 def _rims(moves: Sequence[Any], view: View, pile: int) -> dict[str, str]:
-    """Around target and top card: double where the last move has put one."""
+    """The borders of target and top card: double if the last moves placed that card."""
     rims = {"target": THIN, "card": THIN}
     for move in moves:
         if isinstance(move, Number) and move.pile == pile and view.piles[pile].cards:
@@ -102,7 +102,7 @@ def _rims(moves: Sequence[Any], view: View, pile: int) -> dict[str, str]:
 
 
 def _card_above_others(cards: Sequence[Card], kind: str, words: Words, rim: str) -> Block:
-    """The card that counts, what it is, and how many lie beneath."""
+    """The top card, its kind, and the number of cards beneath it."""
     style = "chosen" if rim == HEAVY else kind
     box = boxed([f"{cards[-1]:^4}" if cards else "    "], style if cards else MUTED, rim)
     beneath = words("board.beneath", count=len(cards) - 1) if len(cards) > 1 else ""
@@ -110,7 +110,7 @@ def _card_above_others(cards: Sequence[Card], kind: str, words: Words, rim: str)
 
 
 def _fitting(pile: Pile, words: Words) -> str:
-    """Which numbers may be laid."""
+    """The numbers that may be played on the pile, in words."""
     if not pile.targets:
         return ""
     lowest = pile.cards[-1] + 1 if pile.cards else 1

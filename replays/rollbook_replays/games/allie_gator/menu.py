@@ -1,4 +1,4 @@
-"""Allie Gator's choices in words: cards first, then where they go."""
+"""Allie Gator's choices in words: first the card, then its target."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -23,7 +23,7 @@ from rollbook_replays.games.seats import Seating
 
 
 def menu(view: View, legal: Choices[Choice], seating: Seating) -> tuple[MenuEntry, ...]:
-    """Number cards one by one; each special card, in the order of their numbers, and the snap in one entry."""
+    """An entry for each number card, then one entry for each kind of special card and one for the snap."""
     choices = list(legal)
     entries = [_number(view, choice, seating) for choice in choices if isinstance(choice, Number)]
     for kind, (name, entry_of) in _GROUPS.items():

@@ -1,4 +1,4 @@
-"""Allie Gator as a picture: both piles with their targets, the hand, and what every seat has."""
+"""Allie Gator as a picture: both piles with their targets, the hands, and the penalties and teeth of every seat."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -33,7 +33,7 @@ _SIGNS: Final = {
     "raise": "M0 16 L0 -14 M-12 -3 L0 -15 L12 -3",
     "gift": "M-15 -5 L15 -5 L15 16 L-15 16 Z M0 -5 L0 16 M0 -5 C-16 -8 -10 -19 0 -5 C10 -19 16 -8 0 -5",
 }
-"""What stands on the special cards, drawn around 0, 0."""
+"""The signs on the special cards, drawn around 0, 0."""
 
 _TURNS: Final = {
     True: "M-9 -3 A9 9 0 1 1 -8 5 M-15 -6 L-9 -2 L-4 -7",
@@ -62,7 +62,7 @@ def picture(view: View, words: Words) -> Picture:
 
 
 def touched(view: View, choice: Any) -> tuple[str, ...]:
-    """The card of the hand, and the pile or seat that it is for."""
+    """The card of the hand, and the pile or seat that the choice affects."""
     things: tuple[str, ...] = ()
     match choice:
         case Number():
@@ -86,7 +86,7 @@ def _in_hand(view: View, card: Card | None) -> tuple[str, ...]:
 
 
 def _pile(pile: int, view: View, words: Words) -> Iterator[Shape]:
-    """Target outside, the pile inside; the chip beneath the one it lies at."""
+    """The target outside and the pile inside, with the chip beneath if this pile has it."""
     shown: Pile = view.piles[pile]
     left = 12 if pile == 0 else WIDE - 12 - CARD
     inner = left + (CARD + 14 if pile == 0 else -CARD - 14)
@@ -110,7 +110,7 @@ def _chip(words: Words) -> tuple[Shape, ...]:
 
 
 def _card(card: Card) -> tuple[Shape, ...]:
-    """The face of a card from its corner."""
+    """The face of a card, drawn from its corner."""
     rim = box(CARD, TALL, "field", 10)
     if card in SPECIALS:
         sign = shape("path", d=_SIGNS[SPECIALS[card]], classes="outline")
@@ -127,7 +127,7 @@ def _back(wide: float, tall: float) -> Shape:
 
 
 def _player(player: Player, seat: int, y: float) -> Iterator[Shape]:
-    """How many cards it holds, its penalty cards, its teeth."""
+    """The number of cards in the hand, the number of penalty cards, and the teeth of a seat."""
     yield placed(62, y - 15, _back(20, 30), id=f"cards-{seat}")
     yield label(player.hand_size, 98, y, 20, "strong")
     yield placed(138, y - 15, box(22, 30, "field", 4), id=f"penalties-{seat}")

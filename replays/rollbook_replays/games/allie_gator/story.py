@@ -1,4 +1,4 @@
-"""Allie Gator, narrated: what was laid and taken, and of hidden cards as much as this perspective may know."""
+"""The narration of Allie Gator: cards played and taken, and the hidden cards that this perspective may see."""
 
 from collections.abc import Iterator
 
@@ -32,7 +32,7 @@ def story(move: Choice | Outcome, moment: Moment, seating: Seating) -> Iterator[
         yield _chosen(move, moment.seat, seating)
 
 
-def _chosen(move: Choice, seat: int, seating: Seating) -> Sentence:  # noqa: PLR0911 - a sentence a choice
+def _chosen(move: Choice, seat: int, seating: Seating) -> Sentence:  # noqa: PLR0911 - one sentence for each choice
     words = seating.words
     if isinstance(move, Number):
         return sentence(seat, "told.number", seating, card=move.card, pile=words(f"pile.{move.pile}"))

@@ -1,4 +1,4 @@
-"""What is said of Allie Gator, in the words of its rulebook."""
+"""The texts of Allie Gator, in the words of its rulebook."""
 
 from typing import Final
 
@@ -175,5 +175,5 @@ voll hat, beendet das Spiel; die meisten Zähne gewinnen.""",
 
 
 def card_name(card: Card, words: Words) -> str:
-    """Its number, or what it is called."""
+    """The number of a card, or the name of a special card."""
     return words(f"special.{SPECIALS[card]}") if card in SPECIALS else str(card)

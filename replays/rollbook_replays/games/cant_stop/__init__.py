@@ -1,4 +1,4 @@
-"""Can't Stop as people see it: the stop sign with markers and runners, and what a throw risks."""
+"""The presentation of Can't Stop: the stop sign with markers and runners, and the risk of a throw."""
 
 from typing import Final
 

@@ -13,13 +13,13 @@ from rollbook_replays.text import MUTED, SPOT, STRONG, Text
 
 RUNNER: Final = "●"
 MOVED: Final = "◉"
-"""A runner that the last move has moved."""
+"""A runner that the last move moved."""
 CONSIDERED: Final = "○"
-"""Where a runner would be."""
+"""The position of a runner after the choice under the cursor."""
 LOST: Final = "✗"
 """A runner that a bust takes off the board."""
 CELL: Final = 4
-"""A field has room for a runner and the markers of three others."""
+"""Cells of a field: room for a runner and the markers of three other seats."""
 WIDEST_CELL: Final = 7
 HIGHEST: Final = 13
 DICE: Final = 4
@@ -30,7 +30,7 @@ PAIRINGS: Final = ((0, 1, 2, 3), (0, 2, 1, 3), (0, 3, 1, 2))
 """Every way to make two pairs of four dice: the first two and the last two belong together."""
 
 GROUNDS: Final = {"field", "number"}
-"""Styles of what lies below the signs."""
+"""Styles of the ground below the signs."""
 
 PALETTE: Final = {
     "field": "on #2d333b",
@@ -45,7 +45,7 @@ PALETTE: Final = {
 
 
 def board(view: View, seating: Seating, room: Room, spotlight: Spotlight = NOTHING_MARKED) -> Block:
-    """The board with the panel of players and dice to its right; the larger, the larger its fields."""
+    """The board, and to its right the panel of players and dice; the fields grow with the room."""
     cell = max(CELL, min((room.width - PANEL) // len(view.columns) - 1, WIDEST_CELL))
     panel = HELD + seating.breadth(PANEL - HELD, room.width - (cell + 1) * len(view.columns) - HELD)
     rows = 2 if room.has_rows(2 * HIGHEST) else 1
@@ -54,7 +54,7 @@ def board(view: View, seating: Seating, room: Room, spotlight: Spotlight = NOTHI
 
 
 def _before_a_bust(view: View, spotlight: Spotlight) -> View | None:
-    """The view before a throw that took everything; it is shown once more, so that a bust is seen where it happens."""
+    """The view before a throw that was a bust, which the board shows again to mark the lost runners; else None."""
     before: View | None = spotlight.before
     is_lost = isinstance(spotlight.last, Rolled) and before is not None and before.seat != view.seat
     return before if is_lost else None
@@ -74,13 +74,13 @@ def _columns(view: View, cell: int, rows: int, spotlight: Spotlight, now: View) 
 
 
 def _ground(field: Text, cell: int) -> Text:
-    """The second line of a field, on which nothing stands."""
+    """The second line of a field, which has no signs."""
     words = field.spans[-1][1].split()
     return Text.of((" " * cell, " ".join(word for word in words if word in GROUNDS or word.startswith(SPOT))))
 
 
 def _signs(view: View, column: Column, spotlight: Spotlight, now: View) -> dict[int, Text]:
-    """What stands on the fields of a column, by height."""
+    """The signs on the fields of a column, by height."""
     signs: dict[int, Text] = {}
     if column.runner:
         signs[column.runner] = _runner(view, column, spotlight, now)
@@ -114,7 +114,7 @@ def _had_runner(before: View | None, number: int, seat: int) -> bool:
 
 
 def _field(column: Column, height: int, cell: int, signs: dict[int, Text]) -> Text:
-    """One field of a column; nothing where the column has none."""
+    """One field of a column; blank if the column has no field at this height."""
     if not 1 <= height <= column.length:
         return Text.of(" " * cell)
     if column.winner is not None:
@@ -126,12 +126,12 @@ def _field(column: Column, height: int, cell: int, signs: dict[int, Text]) -> Te
 
 
 def _on(style: str, signs: Text, cell: int) -> Text:
-    """Signs on their ground, what is too much cut off; the last span is always ground."""
+    """Signs on their ground, cut to the width of a cell; the last span is always ground."""
     return Text.of(signs.cut(cell).centred(cell)).styled(style)
 
 
 def _won(column: Column, seat: int, height: int, cell: int) -> Text:
-    """The winner's number field, and the fields below, where nobody plays any more."""
+    """A field of a won column: the number field with the winner's signs, and the closed fields below."""
     if height == column.length:
         return Text.of((f"{sign(seat)}{column.number}{sign(seat)}".center(cell), f"{seat_style(seat)} strong filled"))
     return Text.of((sign(seat).center(cell), f"{seat_style(seat)} {MUTED}"))
@@ -160,7 +160,7 @@ def _panel(view: View, seating: Seating, spotlight: Spotlight, wide: int) -> Blo
 
 
 def _pairs(view: View, spotlight: Spotlight) -> tuple[list[str], Text]:
-    """The styles of the dice, and below them to which sum each belongs in the choice that is considered."""
+    """The styles of the dice, and a line below them with the sum of each die in the choice under the cursor."""
     styles = ["die" if view.dice else MUTED] * DICE
     if not view.dice or not isinstance(spotlight.considered, Advance):
         return styles, Text()
@@ -182,7 +182,7 @@ def _pairs(view: View, spotlight: Spotlight) -> tuple[list[str], Text]:
 
 
 def _runners(view: View, seating: Seating) -> Text:
-    """How many are on the board, and how likely the next throw can be used."""
+    """The number of runners on the board, and the probability that the next throw is usable."""
     words = seating.words
     placed = sum(column.runner > 0 for column in view.columns)
     risk = words("board.survival", percent=percent(chance(view))) if placed and not view.dice else ""

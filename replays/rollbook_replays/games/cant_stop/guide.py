@@ -1,4 +1,4 @@
-"""The rules of Can't Stop in words, for whoever has never played it."""
+"""The rules of Can't Stop in words, for beginners."""
 
 from collections.abc import Mapping
 from typing import Final

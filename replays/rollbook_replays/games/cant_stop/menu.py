@@ -9,7 +9,7 @@ from rollbook_replays.games.seats import Seating
 
 
 def menu(view: View, legal: Choices[Choice], seating: Seating) -> tuple[MenuEntry, ...]:
-    """An entry a choice, in the order of the rules."""
+    """One entry for each choice, in the order of the rules."""
     return tuple(_entry(view, choice, seating) for choice in legal)
 
 
@@ -38,7 +38,7 @@ def _reaches_top(view: View, number: int, steps: int) -> bool:
 
 
 def _kept(view: View, seating: Seating) -> str:
-    """What stopping now is worth."""
+    """The steps and columns that a stop now would keep, in words."""
     words = seating.words
     won = [column.number for column in view.columns if column.runner == column.length]
     steps = sum(column.runner - column.markers[view.seat or 0] for column in view.columns if column.runner)

@@ -1,4 +1,4 @@
-"""How likely the next throw of Can't Stop can be used, exactly."""
+"""The exact probability that the next throw of Can't Stop is usable."""
 
 from functools import cache
 from itertools import product
@@ -11,16 +11,16 @@ THROWS: Final = 6**4
 
 
 def chance(view: View, advance: tuple[int, ...] = ()) -> float:
-    """The chance that the next throw can be used, after these steps if there are any.
+    """The probability that the next throw is usable, after the steps in `advance`.
 
-    No variant changes it: `hasty` only narrows what a throw offers where it offers something, and `free_fields` only
-    forbids to stop.
+    The variants do not change it: `hasty` only narrows the choices of a usable throw, and `free_fields` only forbids
+    stopping.
     """
     return usable_throws(usable_columns(view, advance)) / THROWS
 
 
 def usable_columns(view: View, advance: tuple[int, ...] = ()) -> frozenset[int]:
-    """The columns in which a runner could be placed or moved."""
+    """The columns in which a runner could be placed or moved after the steps in `advance`."""
     reached = {column.number: column.runner for column in view.columns}
     for step in advance:
         column = view.columns[step - view.columns[0].number]
@@ -35,7 +35,7 @@ def usable_columns(view: View, advance: tuple[int, ...] = ()) -> frozenset[int]:
 
 @cache
 def usable_throws(columns: frozenset[int]) -> int:
-    """How many of the 1296 throws of four dice have a pair whose sum is one of these columns.
+    """The number of throws, of all 1296 with four dice, in which the sum of some pair is one of these columns.
 
     >>> usable_throws(frozenset({6, 7, 8})), usable_throws(frozenset({2, 3, 12}))
     (1192, 568)
@@ -46,7 +46,7 @@ def usable_throws(columns: frozenset[int]) -> int:
 
 
 def percent(part: float) -> str:
-    """Whole numbers, but never 100 for what may fail, nor 0 for what may succeed.
+    """A probability in whole percent; only a certain event has 100, and only an impossible one has 0.
 
     >>> percent(1.0), percent(0.998), percent(0.438), percent(0.001), percent(0.0)
     ('100', '99', '44', '1', '0')

@@ -38,7 +38,7 @@ def picture(view: View, words: Words) -> Picture:
 
 
 def touched(view: View, choice: Any) -> tuple[str, ...]:
-    """The fields to which runners would go."""
+    """The fields that runners would reach."""
     if not isinstance(choice, Advance):
         return ()
     by_number = {column.number: column for column in view.columns}
@@ -54,7 +54,7 @@ def _reached(column: Column, seat: int | None) -> int:
 
 @lru_cache(REMEMBERED)
 def _column(column: Column, x: float) -> Shape:
-    """Its fields from below, in the middle of the board's height."""
+    """The fields of a column from the bottom up, centred in the height of the board."""
     bottom = TOP + (TALLEST + column.length) * FIELD / 2
     head = bottom - column.length * FIELD
     parts = [label(column.number, STEP / 2 - 2, head - 15, 21, "strong")]

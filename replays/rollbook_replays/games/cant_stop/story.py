@@ -1,4 +1,4 @@
-"""Can't Stop, narrated: a throw after which another seat is on turn was a bust."""
+"""The narration of Can't Stop; a throw was a bust if another seat is on turn after it."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from rollbook_replays.text import STRONG
 
 
 def story(move: Choice | Outcome, moment: Moment, seating: Seating) -> Iterator[Sentence]:
-    """What was thrown, and what the seat did with it."""
+    """The throw, or the choice of the seat."""
     seat, words = moment.seat, seating.words
     if isinstance(move, FirstSeat):
         yield sentence(move.seat, "told.first_seat", seating)

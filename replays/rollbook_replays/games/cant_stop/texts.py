@@ -1,4 +1,4 @@
-"""What is said of Can't Stop, in the words of its rulebooks."""
+"""The texts of Can't Stop, in the words of its rulebooks."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Raffzahn as people see it: tiles with their teeth, three dice, and what lies before every seat."""
+"""The presentation of Raffzahn: tiles with their teeth, three dice, and the tiles in front of every seat."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Raffzahn's table: four rows of ten tiles with their teeth, the dice, and what lies in front of every seat."""
+"""Raffzahn's table: four rows of ten tiles with their teeth, the dice, and the tiles in front of every seat."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ from rollbook_replays.text import MUTED, STRONG, Text
 
 TILES_IN_A_ROW: Final = 10
 TILE: Final = 7
-"""As wide as the most teeth."""
+"""Cells of a tile, which has room for the largest number of teeth."""
 WIDEST_TILE: Final = 9
 TOOTH: Final = "▾"
 ROTTEN_TOOTH: Final = ("▛▀▜", "▌░▐", "▘ ▝")
@@ -21,7 +21,7 @@ ROTTEN_TOOTH: Final = ("▛▀▜", "▌░▐", "▘ ▝")
 NAME: Final = 15
 TEETH_WIDTH: Final = 5
 WIDEST_SHOWN: Final = 4
-"""A tile in front of a seat, with what marks it."""
+"""Cells of a tile in front of a seat, with its mark."""
 BAR: Final = 2
 DICE_WIDTH: Final = 18
 WIDEST: Final = 120
@@ -51,7 +51,7 @@ def board(view: View, seating: Seating, room: Room, spotlight: Spotlight = NOTHI
 
 
 def _considered(spotlight: Spotlight) -> tuple[int, ...]:
-    """The tiles that the cursor is on."""
+    """The tiles of the choice under the cursor."""
     choice = spotlight.considered
     if isinstance(choice, Take):
         return (choice.tile,)
@@ -61,7 +61,7 @@ def _considered(spotlight: Spotlight) -> tuple[int, ...]:
 
 
 def _out(view: View, seating: Seating, wide: int) -> Block:
-    """The tiles that have left the game."""
+    """The tiles that are out of the game."""
     if not view.out:
         return []
     said = seating.words("board.out", tiles=", ".join(map(str, view.out)))
@@ -77,7 +77,7 @@ def _middle(view: View, wide: int, spotlight: Spotlight) -> Block:
 
 
 def _tile(tile: int, view: View, wide: int, spotlight: Spotlight) -> Block:
-    """The number above its teeth; an announced one stands between pointers, and so does that of the cursor."""
+    """The number of a tile above its teeth, with pointers around it if it is announced or under the cursor."""
     if tile not in view.middle:
         return [Text.of(" " * wide), Text.of(("·".center(wide), "gone"))]
     number = (f"{tile}".center(wide), "tile")
@@ -89,7 +89,7 @@ def _tile(tile: int, view: View, wide: int, spotlight: Spotlight) -> Block:
 
 
 def _dice(view: View, seating: Seating, spotlight: Spotlight) -> Block:
-    """The dice of this turn; of a turn that its throw has ended those once more, with what they came to."""
+    """The dice of this turn; if the last throw ended a turn, the dice of that throw with its result."""
     words, styles = seating.words, ["yellow", "blue", "blue"]
     thrown, caption = view.dice, ""
     if view.throws:
@@ -127,7 +127,7 @@ def _seats(view: View, seating: Seating, wide: int, spotlight: Spotlight) -> Blo
 
 
 def _in_front(line: Text, row: Row, announced: int | None, wide: int, spotlight: Spotlight) -> Block:
-    """The open row, then the safe one in brackets, in as many lines as it takes."""
+    """The open row, then the safe row in brackets, wrapped into lines."""
     considered = _considered(spotlight)
     taken = {move.tile for move in spotlight.moves if isinstance(move, Take)}
     tiles = []

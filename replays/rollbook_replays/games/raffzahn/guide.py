@@ -1,4 +1,4 @@
-"""The rules of Raffzahn in words, for whoever has never played it."""
+"""The rules of Raffzahn in words, for beginners."""
 
 from collections.abc import Mapping
 from typing import Final

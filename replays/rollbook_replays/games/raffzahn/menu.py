@@ -1,4 +1,4 @@
-"""Raffzahn's choices in words; an announcement is chosen behind the dice it is made for."""
+"""Raffzahn's choices in words; the announcements are in a submenu of the dice to throw."""
 
 from rollbook.rules.game import Choices
 from rollbook.rules.raffzahn.moves import DICE, TEETH, THROWS, Choice, Pass, Roll, Surrender, Take
@@ -7,11 +7,11 @@ from rollbook_replays.games.presentation import MenuEntry, grouped
 from rollbook_replays.games.seats import Seating
 
 BLUE = (1, 2)
-"""The dice that are alike."""
+"""The two equal dice."""
 
 
 def menu(view: View, legal: Choices[Choice], seating: Seating) -> tuple[MenuEntry, ...]:
-    """First what is to be had, then the throws, those with all dice first, and to pass at last."""
+    """First the tiles to take, then the throws, those with all dice first, and last the pass."""
     words = seating.words
     others: list[MenuEntry] = []
     passes: list[MenuEntry] = []
@@ -32,7 +32,7 @@ def menu(view: View, legal: Choices[Choice], seating: Seating) -> tuple[MenuEntr
 
 
 def dice_said(dice: tuple[int, ...], seating: Seating) -> str:
-    """Which dice, in words."""
+    """The dice in words."""
     if len(dice) == len(DICE):
         return seating.words("die.all")
     if dice == BLUE:
@@ -65,7 +65,7 @@ def _other(view: View, choice: Take | Surrender, seating: Seating) -> MenuEntry:
 
 
 def _worth(view: View, tile: int, seating: Seating) -> str:
-    """Its teeth, and where it lies."""
+    """The teeth of a tile and its position."""
     words = seating.words
     lies = words("menu.in_the_middle")
     for seat, row in enumerate(view.rows):

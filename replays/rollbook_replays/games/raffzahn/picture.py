@@ -1,4 +1,4 @@
-"""Raffzahn as a picture: forty tiles with their teeth, three dice, and what lies in front of every seat."""
+"""Raffzahn as a picture: forty tiles with their teeth, three dice, and the tiles in front of every seat."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -17,7 +17,7 @@ LEFT: Final = (WIDE - IN_A_ROW * STEP) / 2 + 3
 SMALL: Final = 46
 SMALL_HEIGHT: Final = 34
 BESIDE: Final = 104
-"""Where the tiles of a seat begin."""
+"""Horizontal position of the first tile of a seat."""
 
 
 def picture(view: View, words: Words) -> Picture:
@@ -47,7 +47,7 @@ TOOTH: Final = "-.9,-.8 .9,-.8 0,1"
 
 
 def touched(_view: View, choice: Any) -> tuple[str, ...]:
-    """The tile that is taken or announced, the dice that are thrown, the tiles that are given up."""
+    """The tile taken or announced, the dice thrown, or the tiles given up."""
     match choice:
         case Take():
             return (f"tile-{choice.tile}",)

@@ -1,4 +1,4 @@
-"""Raffzahn, narrated: what lies where before and after tells an own hit from a loss."""
+"""The narration of Raffzahn; the tiles before and after a throw distinguish a hit from a loss."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -24,11 +24,11 @@ from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
 
 _BY_STARS: Final = {SMALL_STAR_THROW: "told.takes.lowest", GREAT_STAR_THROW: "told.takes.highest"}
-"""The sentence for a tile that the sum does not name, by the number of stars."""
+"""The sentence for a tile that the stars determine, not the sum, by the number of stars."""
 
 
 def story(move: Choice | Outcome, moment: Moment, seating: Seating) -> Iterator[Sentence]:
-    """What was thrown, what it came to by itself, and what the seat did with it."""
+    """The throw and its direct effect, or the choice of the seat."""
     seat, words = moment.seat, seating.words
     if isinstance(move, FirstSeat):
         yield sentence(move.seat, "told.first_seat", seating)
@@ -82,7 +82,7 @@ def _taken(move: Take, moment: Moment, seating: Seating) -> Sentence:
 
 
 def _sum(dice: Faces) -> int:
-    """What the faces name; a star counts 0."""
+    """The sum of the faces; a star counts 0."""
     return sum(int(face) for face in dice if face.isdigit())
 
 

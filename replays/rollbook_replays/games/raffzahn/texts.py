@@ -1,4 +1,4 @@
-"""What is said of Raffzahn, in the words of its rulebooks."""
+"""The texts of Raffzahn, in the words of its rulebooks."""
 
 from typing import Final
 

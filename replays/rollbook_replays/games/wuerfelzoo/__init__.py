@@ -1,4 +1,4 @@
-"""Würfelzoo as people see it: animals in the middle and in front of the seats, and a turn put together die by die."""
+"""The presentation of Würfelzoo: animals in the middle and in front of the seats, and turns composed of dice."""
 
 from typing import Final
 

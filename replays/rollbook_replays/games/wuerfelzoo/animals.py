@@ -1,4 +1,4 @@
-"""The faces of Würfelzoo's dice: their order, their signs and styles, and how they are named and counted."""
+"""The faces of Würfelzoo's dice: their order, signs, styles, names and counts."""
 
 from collections.abc import Iterable
 from typing import Any, Final
@@ -10,7 +10,7 @@ from rollbook_replays.games.words import Words
 LARGE_TO_SMALL: Final = (*reversed(SPECIES), DOUBLE, TRAP, NO_FACE)
 
 SIGNS: Final = {species: str(size + 1) for species, size in SIZES.items()} | {DOUBLE: "×2", TRAP: "✗", NO_FACE: "?"}
-"""An animal's sign is its size, which is also what it costs in the end: 6 for the elephant, 1 for the worm."""
+"""An animal's sign is its size, which is also its penalty at the end: 6 for the elephant, 1 for the worm."""
 
 PALETTE: Final = {
     "elephant": "#79c0ff",
@@ -23,11 +23,11 @@ PALETTE: Final = {
     "x2": "#7ee787",
     "unthrown": "#6e7681",
 }
-"""The style of a face is its name."""
+"""The palette; the style of a face has the name of the face."""
 
 
 def faces_of(view: View) -> dict[int, str]:
-    """What every die in front of a seat shows."""
+    """The face of every die in front of a seat."""
     return {die.die: die.face or NO_FACE for row in view.dice for die in row}
 
 
@@ -38,23 +38,23 @@ def dice_of(move: Any) -> frozenset[int]:
 
 
 def style_of(face: str) -> str:
-    """That of a die that shows this."""
+    """The style of a die with this face."""
     return face or "unthrown"
 
 
 def name_of(face: str, words: Words) -> str:
-    """What one die is called that shows this."""
+    """The name of one die with this face."""
     return words(f"animal.{face}.one")
 
 
 def capital(face: str, words: Words) -> str:
-    """The same as a label."""
+    """The name with a capital letter, for a label."""
     name = name_of(face, words)
     return name[:1].upper() + name[1:]
 
 
 def short(face: str, words: Words) -> str:
-    """Three cells: the sign, and how the name begins."""
+    """Three cells: the sign and the first letters of the name."""
     return f"{SIGNS[face]}{capital(face, words) if face not in {DOUBLE, NO_FACE} else '':<2}"[:3].ljust(3)
 
 
@@ -64,6 +64,6 @@ def long(face: str, words: Words) -> str:
 
 
 def counted(faces: Iterable[str], words: Words) -> str:
-    """How many of which, from large to small."""
+    """The number of dice of each face, from large to small, in words."""
     among = list(faces)
     return ", ".join(words.count(f"animal.{face}", among.count(face)) for face in LARGE_TO_SMALL if face in among)

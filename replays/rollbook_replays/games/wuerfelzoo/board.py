@@ -1,4 +1,4 @@
-"""Würfelzoo's table: the animals in the middle, and before every seat its dice, sorted by species."""
+"""Würfelzoo's table: the animals in the middle, and the dice of every seat, sorted by species."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -20,18 +20,18 @@ LONGEST: Final = 14
 MIDDLE_HEIGHT: Final = 5
 BESIDE_MIDDLE: Final = 32
 CHIPS, BORDERS, NAMES, LARGE, LARGEST = range(5)
-"""How large dice are: one line, with borders, below the names of their species, five rows, or with their own names."""
+"""Sizes of dice: one line, with borders, below the names of their species, five rows, or with their own names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """The dice that are marked, and who looks at them."""
+    """The marked dice, and the seating of the reader."""
 
     considered: frozenset[int]
     latest: frozenset[int]
     seating: Seating
     letters: Mapping[int, str]
-    """The letters of the dice that can be picked."""
+    """The menu letters of the dice that can be picked."""
     name: int = NAME
     """Cells for a player."""
 
@@ -40,18 +40,18 @@ class Marked:
         return HEAVY if die in self.considered else blocks.DOUBLE if die in self.latest else THIN
 
     def edges(self, die: int) -> str:
-        """What stands beside a die without a border."""
+        """The characters to the left and right of a die without a border."""
         return "[]" if die in self.considered else "‹›" if die in self.latest else "▐▌"
 
 
 def board(view: View, seating: Seating, room: Room, spotlight: Spotlight = NOTHING_MARKED) -> Block:
-    """The middle above, the seats below, with dice as large as there is room for."""
+    """The middle above, the seats below, with the largest dice that fit."""
     letters = dict(zip(spotlight.pieces, ascii_letters, strict=False))
     marked = Marked(spotlight.picked | dice_of(spotlight.considered), _latest(spotlight), seating, letters)
     chosen = _seats(view, room, marked)
     whole = seating.breadth(NAME, room.width // 2)
     for name in (whole, (whole + NAME) // 2):
-        # Names are whole where no die is smaller for that, or in another row.
+        # Use wider names only if all dice keep their sizes and rows.
         if name > NAME and [*map(len, wider := _seats(view, room, replace(marked, name=name)))] == [*map(len, chosen)]:
             chosen = wider
             break
@@ -64,7 +64,7 @@ def board(view: View, seating: Seating, room: Room, spotlight: Spotlight = NOTHI
 
 
 def _seats(view: View, room: Room, marked: Marked) -> list[Block]:
-    """What lies before every seat, with dice as large as there is room for."""
+    """The dice in front of every seat, as large as possible; those of the own seat grow first."""
     seats = range(len(view.dice))
     chosen = [_seat(view, seat, room.width, marked, CHIPS) for seat in seats]
     first = sorted(seats, key=lambda seat: (seat != marked.seating.own, seat != view.seat, seat))
@@ -80,7 +80,7 @@ def _seats(view: View, room: Room, marked: Marked) -> list[Block]:
 
 
 def _latest(spotlight: Spotlight) -> frozenset[int]:
-    """The dice that the last choice and what followed from it were about."""
+    """The dice that the last choice and the outcomes since then affected."""
     return frozenset(die for move in spotlight.moves for die in dice_of(move))
 
 
@@ -124,7 +124,7 @@ def _seat(view: View, seat: int, wide: int, marked: Marked, size: int) -> Block:
 
 
 def _sorted_dice(row: tuple[DieInFront, ...], wide: int, marked: Marked, size: int) -> Block:
-    """By species from large to small, the species a little apart, in the order of the menu."""
+    """The dice by species from large to small, in the order of the menu, with gaps between species."""
     words = marked.seating.words
     groups = []
     for face in LARGE_TO_SMALL:

@@ -1,4 +1,4 @@
-"""The faces of Würfelzoo's dice, drawn: each animal has an outline of its own and is not known by colour alone."""
+"""Drawings of the faces of Würfelzoo's dice; each animal has its own outline, so that colour is not needed."""
 
 from collections.abc import Callable
 from functools import cache
@@ -81,5 +81,5 @@ _ANIMALS: Final[dict[str, Callable[[], Drawing]]] = {
 
 @cache
 def face(name: str) -> Drawing:
-    """What a die shows; nothing if it has not been thrown."""
+    """The drawing of a face; empty for a die that was not thrown."""
     return _ANIMALS[name]() if name in _ANIMALS else ()

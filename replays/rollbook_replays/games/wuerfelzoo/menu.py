@@ -1,6 +1,6 @@
 """Würfelzoo's choices in words: the uses of abilities as a menu, a turn as dice to be picked.
 
-Dice that show the same and have the same other faces are alike, so one entry stands for all of them.
+Dice are alike if they show the same face and have the same other faces; alike dice share one entry.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,11 +17,11 @@ from rollbook_replays.games.wuerfelzoo.animals import LARGE_TO_SMALL, faces_of, 
 from rollbook_replays.text import Text
 
 Alike: TypeAlias = tuple[str, tuple[tuple[str, str], ...]]
-"""What makes two dice of one seat the same to everybody: the face, and the faces that it could show."""
+"""The key by which dice of one seat are alike: the face, and all faces that the die has."""
 
 
 def menu(view: View, legal: Choices[Choice], seating: Seating) -> Menu:
-    """A turn's dice to pick from, or the uses of an ability by seat; those of two steps lead to a second menu."""
+    """The dice of a turn to pick from, or the uses of an ability by seat; uses in two steps have a submenu."""
     if isinstance(legal, TurnChoices):
         return _turn(view, legal, seating.words)
     dice = _Dice(view, seating)
@@ -51,7 +51,7 @@ def _of(kind: type[Any], choices: Iterable[Choice]) -> list[Any]:
 
 
 class _Dice:
-    """Where every die in front of a seat lies, and what it shows."""
+    """The seat and the face of every die in front of a seat."""
 
     def __init__(self, view: View, seating: Seating) -> None:
         self.seating = seating
@@ -59,27 +59,27 @@ class _Dice:
         self._faces = faces_of(view)
 
     def alike(self, die: int) -> Alike:
-        """What the die has in common with those that are the same."""
+        """The key that the die shares with dice that are alike."""
         return self._faces[die], AXES[die]
 
     def spots(self, die: int) -> tuple[str, ...]:
-        """Where it and those that are alike lie."""
+        """The spots of the die and of all dice of the same seat that are alike."""
         here = (each for each, seat in self.seats.items() if seat == self.seats[die])
         return tuple(str(each) for each in here if self.alike(each) == self.alike(die))
 
     def name(self, die: int) -> str:
-        """What it shows."""
+        """The name of the face of the die."""
         return name_of(self._faces[die], self.seating.words)
 
     def others(self, die: int) -> str:
-        """What it could show besides."""
+        """The other faces of the die, in words."""
         words = self.seating.words
         faces = dict.fromkeys(face for axis in AXES[die] for face in axis if face != self._faces[die])
         return words("menu.also", faces=", ".join(name_of(face, words) for face in faces))
 
 
 def _by_seat(choices: Sequence[tuple[int, Choice]], key: str, dice: _Dice) -> tuple[MenuEntry, ...]:
-    """One entry for the dice of each seat, behind it the dice."""
+    """One entry for each seat, with its dice as a submenu."""
     seating = dice.seating
     of_seat: dict[int, dict[Alike, MenuEntry]] = {}
     for die, choice in choices:
@@ -98,7 +98,7 @@ def _whose(key: str, seat: int, seating: Seating) -> str:
 
 
 def _boars(choices: Sequence[Boar], dice: _Dice) -> tuple[MenuEntry, ...]:
-    """First the own die, then the one that is got for it."""
+    """First the own die, then in a submenu the die to get in exchange."""
     return tuple(
         MenuEntry(
             dice.seating.words("menu.boar", die=dice.name(own)),
@@ -112,7 +112,7 @@ def _boars(choices: Sequence[Boar], dice: _Dice) -> tuple[MenuEntry, ...]:
 
 
 def _worms(choices: Sequence[Worm], dice: _Dice) -> tuple[MenuEntry, ...]:
-    """First the own die, then who gets it."""
+    """First the own die, then in a submenu the seat that gets it."""
     words, entries = dice.seating.words, []
     for own in _different([choice.own for choice in choices], dice):
         die, others = dice.name(own), dice.others(own)
@@ -132,7 +132,7 @@ def _worms(choices: Sequence[Worm], dice: _Dice) -> tuple[MenuEntry, ...]:
 
 
 def _different(own: Iterable[int], dice: _Dice) -> list[int]:
-    """The first of all dice that are alike."""
+    """The dice without those that are like an earlier one."""
     first: dict[Alike, int] = {}
     for die in own:
         first.setdefault(dice.alike(die), die)
@@ -143,7 +143,7 @@ def _different(own: Iterable[int], dice: _Dice) -> list[int]:
 
 
 def _turn(view: View, offered: TurnChoices, words: Words) -> Picking:
-    """The own dice, from large to small, and what the picked ones can do."""
+    """The own dice from large to small, and the entries for the picked dice."""
     faces = faces_of(view)
     own = sorted(offered.rerolls, key=lambda die: (LARGE_TO_SMALL.index(faces[die]), AXES[die], die))
     pieces = [
@@ -157,7 +157,7 @@ def _turn(view: View, offered: TurnChoices, words: Words) -> Picking:
 
 
 def _picked(dice: list[int], offered: TurnChoices, words: Words) -> tuple[MenuEntry, ...]:
-    """Lay the dice, or throw them again, as far as that is legal."""
+    """The entries for picked dice: play them or throw them again, as far as that is legal."""
     named = tuple(dice)
     why_not, does = _judged(dice, offered, words)
     about = "" if why_not else words(f"ability.{_species(dice, offered)}.about")
@@ -169,12 +169,12 @@ def _picked(dice: list[int], offered: TurnChoices, words: Words) -> tuple[MenuEn
 
 
 def _species(named: list[int], offered: TurnChoices) -> str:
-    """Of dice that can be laid."""
+    """The species of dice that can be played."""
     return next(offer.species for offer in offered.plays if set(offer.dice) & set(named))
 
 
 def _judged(named: list[int], offered: TurnChoices, words: Words) -> tuple[str, str]:
-    """Why the dice cannot be laid, or empty and what laying them does."""
+    """Why the dice cannot be played (empty if they can), and the effect of playing them."""
     if not offered.plays:
         return words("picking.none_fits"), ""
     animals = [die for die in named if die not in offered.doubles]
@@ -194,7 +194,7 @@ def _judged(named: list[int], offered: TurnChoices, words: Words) -> tuple[str, 
 
 
 def _fitting(offered: TurnChoices, words: Words) -> str:
-    """Which species in which numbers."""
+    """The species that can be played, with their numbers, in words."""
     return ", ".join(f"{_between(offer, words)} × {name_of(offer.species, words)}" for offer in offered.plays)
 
 

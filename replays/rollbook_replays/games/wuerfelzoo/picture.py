@@ -33,7 +33,7 @@ def picture(view: View, words: Words) -> Picture:
 
 
 def touched(_view: View, choice: Any) -> tuple[str, ...]:
-    """The dice that are laid, thrown, moved or lost, and the seat that gets something."""
+    """The dice that are played, thrown, moved or lost, and the seat that gets a die."""
     match choice:
         case Play() | Reroll():
             return tuple(f"die-{die}" for die in choice.dice)

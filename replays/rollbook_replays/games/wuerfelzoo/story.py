@@ -1,4 +1,4 @@
-"""Würfelzoo, narrated: what the named dice show, and whose they are."""
+"""The narration of Würfelzoo; the views give the faces and the owners of the dice in a move."""
 
 from collections.abc import Iterable, Iterator
 
@@ -26,7 +26,7 @@ from rollbook_replays.games.wuerfelzoo.animals import counted, faces_of, name_of
 
 
 def story(move: Choice | Outcome, moment: Moment, seating: Seating) -> Iterator[Sentence]:
-    """Dice drawn and thrown, and what a seat did with them."""
+    """The draw or throw of dice, or the choice of a seat."""
     words = seating.words
     if isinstance(move, FirstSeat):
         yield sentence(move.seat, "told.first_seat", seating)
@@ -41,7 +41,7 @@ def story(move: Choice | Outcome, moment: Moment, seating: Seating) -> Iterator[
 
 
 def _thrower(dice: Iterable[int], moment: Moment) -> int:
-    """Who draws dice throws them, else who is on turn."""
+    """The seat that throws these dice: the one that drew them, else the seat on turn."""
     if moment.before is not None:
         unthrown = {die.die: seat for seat, row in enumerate(moment.before.dice) for die in row if not die.face}
         for die in dice:
@@ -77,6 +77,6 @@ def _named(die: int, faces: dict[int, str], words: Words) -> str:
 
 
 def score(view: View, seat: int, words: Words) -> str:
-    """The penalty points of a seat, in an unfinished round with those of the dice in front of it."""
+    """The penalty points of a seat; in an unfinished round including those of the dice in front of it."""
     unfinished = 0 if view.seat is None else sum(PENALTIES[die.face or NO_FACE] for die in view.dice[seat])
     return words.count("penalty", view.points[seat] + unfinished)

@@ -1,4 +1,4 @@
-"""What is said of Würfelzoo, in the words of its rulebook."""
+"""The texts of Würfelzoo, in the words of its rulebook."""
 
 from typing import Final
 
