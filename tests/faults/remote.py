@@ -136,6 +136,7 @@ class Caller(Client):
         self._history = history
         self._requests = count(1)
         self._watches = count(1)
+        self._answered = {}
         self._process: Any = chance.choice(processes)
 
     async def _travel(self) -> None:

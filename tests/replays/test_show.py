@@ -213,7 +213,7 @@ def test_files_that_are_no_replays_and_matches_that_cannot_be_are_refused(tmp_pa
     unordered = replace(replay, events=(*replay.events[:11], replay.events[12], *replay.events[12:]))
     other_game = replace(replay, events=(recorded("raffzahn", 3).events[0], *replay.events[1:]), names=())
     for file, code, said in (
-        (tmp_path / "none", 3, "No such file"),
+        (tmp_path / "none", 3, "no such file"),
         (tmp_path, 3, "Is a directory"),
         (tmp_path / "other", 3, "no replay file"),
         (kept(unordered, tmp_path, "unordered"), 1, "event 12 calls itself event 13"),

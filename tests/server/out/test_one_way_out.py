@@ -33,19 +33,19 @@ ALLOWED = {
     ("replica/replica.py", "private"),
     # A key that signs, and nothing of a match.
     ("app.py", "private"),
-    ("archivist.py", "private"),
+    ("lobby/archivist.py", "private"),
     ("rpc/replay.py", "private"),
-    ("supervisor.py", "private"),
+    ("process/supervisor.py", "private"),
     # What a list of the index is called.
-    ("index_rows.py", "private"),
+    ("lobby/index_rows.py", "private"),
     # A summary's state of life, as lists sort by it and limits count by it.
-    ("access.py", "state"),
-    ("archive_index.py", "state"),
-    ("index_rows.py", "state"),
-    ("lists.py", "state"),
-    ("lobby.py", "state"),
-    ("metrics.py", "state"),
-    ("quotas.py", "state"),
+    ("lobby/match_access.py", "state"),
+    ("lobby/archive_index.py", "state"),
+    ("lobby/index_rows.py", "state"),
+    ("lobby/match_listing.py", "state"),
+    ("lobby/lobby.py", "state"),
+    ("health/metrics.py", "state"),
+    ("play/quotas.py", "state"),
     ("rpc/feed.py", "state"),
     # The type of a field that only `out` gives a value, and the value on its way.
     ("refusals.py", "LegalChoices"),
@@ -55,10 +55,10 @@ ALLOWED = {
     ("log_output.py", "hidden"),
     ("log_output.py", "secret"),
     # What the entropy of the house's own bots follows from.
-    ("house.py", "secret"),
+    ("process/house.py", "secret"),
     # Of a match that cannot be read nobody is told more than that it is lost.
-    ("access.py", "MatchSummary"),
-    ("lobby.py", "MatchSummary"),
+    ("lobby/match_access.py", "MatchSummary"),
+    ("lobby/lobby.py", "MatchSummary"),
 }
 
 
