@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,7 +23,7 @@ from rollbook.storage.redis.durability import Keeping
 from rollbook.storage.redis.log import RedisLog
 from rollbook.storage.redis.masters import ConnectionSettings, _of_one_host
 from tests.storage.failovers import PATIENCE_SECONDS, Clustered, Copied, clustered, copied, joined, until
-from tests.storage.servers import OLDEST_REDIS
+from tests.storage.servers import OLDEST_REDIS, free_port
 from tests.storage.writers import Crowd
 
 pytestmark = pytest.mark.asyncio
@@ -132,6 +132,18 @@ async def test_a_replica_that_becomes_one_of_priority_0_does_not_count_any_more(
         assert Appended(3) == await log.append("m", 2, [Entry(b"three")])
 
 
+async def test_the_cause_is_named_although_no_look_waits_for_its_confirmation(pair: Copied) -> None:
+    """A service gives up a look at its store before replicas have had their time; the next look names them."""
+    async with connected(pair, append_seconds=PATIENCE_SECONDS) as log:
+        with pair.servers[1].client() as client:
+            client.config_set("replica-priority", "0")
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            with pytest.raises(StoreUnavailable, match="0 replicas"):
+                while True:
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(log.prove(), HURRIED_SECONDS)
+
+
 async def test_a_replica_that_does_not_say_may_be_either(pair: Copied) -> None:
     """It might be one that is never promoted, while the one that is promoted is detached."""
     async with connected(pair) as log:
@@ -219,6 +231,17 @@ async def test_no_failover_loses_what_was_acknowledged_while_a_replica_was_added
             await crowd.until_all_wrote()
             await crowd.stop()
             assert [] == await crowd.lost(reading)
+
+
+async def test_many_acknowledgements_ask_at_once_while_replicas_come_and_go(pair: Copied) -> None:
+    """Each asks those that it has seen attached; what one of them hangs up, another may hang up as well."""
+    settings = ConnectionSettings(parse(pair.url), Keeping("replicated"), HURRIED_SECONDS)
+    candidates = Candidates(Kind.SERVER, lambda host: _of_one_host(settings, host).reads)
+    here, there, gone = [("127.0.0.1", port) for port in (pair.servers[0].port, pair.servers[1].port, free_port())]
+    assert {here: True, there: True, gone: None} == await candidates.promotable([here, there, gone], PATIENCE_SECONDS)
+    answers = await asyncio.gather(*(candidates.promotable([there], PATIENCE_SECONDS) for _ in range(3)))
+    assert [{there: True}] * 3 == answers
+    await candidates.close()
 
 
 # What happens between the two halves of a confirmation: one waits for replicas, the other counts them and lists them.

@@ -28,16 +28,18 @@ class Candidates:
 
     async def promotable(self, hosts: Collection[Host], seconds: float) -> Mapping[Host, bool | None]:
         """Whether each of the attached replicas may be promoted; None if it does not answer within these seconds."""
-        for detached in self._wires.keys() - hosts:
-            await self._wires.pop(detached).close()
+        await self._hang_up(self._wires.keys() - hosts)
         answers = await asyncio.gather(*(self._ask(host, seconds) for host in hosts))
         return dict(zip(hosts, answers, strict=True))
 
     async def close(self) -> None:
         """Close all connections."""
-        while self._wires:
-            _, wire = self._wires.popitem()
-            await wire.close()
+        await self._hang_up(set(self._wires))
+
+    async def _hang_up(self, hosts: Collection[Host]) -> None:
+        # All are taken out before the first is closed: another acknowledgement may hang up at the same time.
+        for wire in [self._wires.pop(host) for host in hosts]:
+            await wire.abandon()
 
     async def _ask(self, host: Host, seconds: float) -> bool | None:
         if host[1] == _NO_PORT:

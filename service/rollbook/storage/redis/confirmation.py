@@ -32,7 +32,7 @@ _SLICE_MS: Final = 250
 """How long one WAITAOF blocks before the attached replicas are read again: one of them may be gone."""
 
 _ASK_SECONDS: Final = 1.0
-"""The least time that replicas have for their answer, even where the time for the confirmation is over."""
+"""The least time that replicas have for their answer: before a write, and where the time for a confirmation is over."""
 
 
 class Promotable(Protocol):
@@ -84,7 +84,7 @@ class Confirmation:
             (listed,) = await converse([_LIST])
             if isinstance(listed, Exception):
                 return f"INFO was refused: {listed}"
-            self._misfit = await self._judged(Attached.of(listed), self._seconds)
+            self._misfit = await self._judged(Attached.of(listed), _ASK_SECONDS)
         return "" if self._misfit is None else self._misfit.why
 
     async def lack(self, converse: Converse) -> Lack | None:
@@ -111,11 +111,13 @@ class Confirmation:
             asking_seconds = max(end - now(), _ASK_SECONDS) if has_all else _SLICE_MS / 1_000
             misfit = await self._judged(attached, asking_seconds)
             if has_all and misfit is None:
+                self._misfit = None
                 return None
             is_late = now() >= end
-            if misfit is not None and (misfit.is_excess or (is_late and (misfit.is_certain or has_all))):
+            if misfit is not None and (misfit.is_certain or has_all):
                 self._misfit = misfit
-                return Lack(misfit.why, REPLICAS_DIFFER)
+                if misfit.is_excess or is_late:
+                    return Lack(misfit.why, REPLICAS_DIFFER)
             wanted = attached.online + 1 if has_all else max(attached.online, self._replicas)
             if is_late:
                 found = f"{having} of {wanted} replicas had it in time"
