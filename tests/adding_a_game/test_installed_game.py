@@ -32,7 +32,7 @@ def test_the_document_installs_the_generators_of_the_repository() -> None:
     assert set(installed) <= set(wanted)
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1800)
 def test_the_game_of_the_document_is_used_like_a_listed_one(tmp_path: Path) -> None:
     """Installed into a fresh environment it is simulated, served, played by words, watched, audited and drawn.
 

@@ -36,7 +36,7 @@ CHECKS: Final = (
 """Tests that list games, or that go through all of them; those that take long for the new game alone."""
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1800)
 def test_a_fifth_listed_game_needs_no_other_change(tmp_path: Path) -> None:
     """It is added to a copy of the repository, which then passes the checks, the verifier of the page included.
 
