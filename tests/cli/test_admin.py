@@ -1,4 +1,4 @@
-"""What an operator does with a running service: two processes over one store, commands as an operator types them."""
+"""`rollbook admin` against a running service: two processes over one store, called as an operator calls them."""
 
 from __future__ import annotations
 

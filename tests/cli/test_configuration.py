@@ -141,7 +141,10 @@ def test_what_a_setting_counts_is_said_with_it(say: Say) -> None:
 
 @pytest.mark.parametrize("key", EVERY)
 def test_a_setting_can_be_given_in_every_way(key: str, say: Say, tmp_path: Path) -> None:
-    """By file, before that by variable, before that by flag; each way is shown, and can be given back as a file."""
+    """A flag overrides a variable, and a variable overrides the file.
+
+    The output of `--show-config` names the source and is itself a valid file.
+    """
     setting = EVERY[key]
     value, file = other_than_default(setting), tmp_path / "rollbook.toml"
     tls = {"tls_cert": "tls_key = '/key'\n", "tls_key": "tls_cert = '/certificate'\n"}.get(setting.name, "")

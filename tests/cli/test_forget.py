@@ -158,7 +158,10 @@ async def assert_exact(data: Path) -> None:
 
 @pytest.mark.parametrize("is_running", [True, False], ids=["running", "stopped"])
 def test_no_byte_of_a_service_has_a_name_that_was_forgotten(is_running: bool, tmp_path: Path) -> None:
-    """In matches that are archived, over, running and open, of those who sit and who left; what is left is audited."""
+    """The matches are open, running, over and archived, with players who sit or have left.
+
+    The changed archive passes the audit.
+    """
 
     async def scenario() -> None:
         service = Keeping(tmp_path / "data")

@@ -219,7 +219,10 @@ def users_of(request: pytest.FixtureRequest, here: Here) -> Iterator[tuple[str, 
 def test_the_users_rights_suffice_for_whole_matches_and_operators(
     here: Here, users_of: tuple[str, list[Server]]
 ) -> None:
-    """Matches are played, archived and listed, somebody is banned; nothing was denied, and no log line says so."""
+    """Matches are played, archived and listed, and an address is banned.
+
+    No command is denied, and the log has no error.
+    """
     url, servers = users_of
     words = ["serve", "--data", str(here.folder / "data"), "--listen", "127.0.0.1:0", "--redis", url]
     with started(

@@ -45,7 +45,10 @@ def done(*flags: str, env: Mapping[str, str] | None = None) -> subprocess.Comple
 
 
 def test_serve_offers_the_whole_contract(tmp_path: Path) -> None:
-    """All that clients and operators ask for, and a call to most of it; parts of files as large as they may be."""
+    """The service registers every gRPC service and answers a call to most of them.
+
+    It accepts parts of files of the largest size.
+    """
     with started([*SERVE, "--data", str(tmp_path), "--listen", ANY_PORT]) as one, one.channel() as channel:
         assert health_pb2.HealthCheckResponse.SERVING == one.status()
         services = {name for name in ProtoReflectionDescriptorDatabase(channel).get_services() if "rollbook" in name}

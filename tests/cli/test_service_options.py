@@ -1,4 +1,4 @@
-"""What all commands that call a service have in common: where it is, who calls, whom to trust."""
+"""The options of all commands that call a service: its address, the caller's token, the trusted certificates."""
 
 from __future__ import annotations
 

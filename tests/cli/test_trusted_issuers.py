@@ -66,7 +66,10 @@ def refusal(channel: grpc.Channel, token: str) -> tuple[grpc.StatusCode, str]:
 
 @pytest.mark.parametrize("by", ["flag", "variable"])
 def test_tokens_of_issuers_that_are_trusted_are_taken_with_the_roles_they_may_give(tmp_path: Path, by: str) -> None:
-    """No other role, no other issuer, and nobody in the name of another; a subject is issuer and sub."""
+    """Other roles, unknown issuers and keys of another issuer are refused.
+
+    The same `sub` of two issuers is two subjects.
+    """
     club, league, stranger = (tmp_path / f"{name}.key" for name in ("club", "league", "stranger"))
     load_or_create(stranger)
     files = [
