@@ -1,4 +1,4 @@
-"""All faults, by the names that the command knows them by."""
+"""All faults by the names that the command accepts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many at once: copies of a request, watchers that all come back, and watchers that hardly read."""
+"""Many calls at once: copies of a request, watchers that all reconnect, and watchers that read slowly."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from tests.storage.servers import running
 COPIES: Final = 100
 RETURNING: Final = 1_000
 FAR: Final = 120
-"""Events that a watcher lets pass before reading on; a service says that one fell behind at 50."""
+"""Events that a watcher lets pass before it reads on; the service sends `fell_behind` after 50."""
 
 STORM_CHOICES: Final = 60
 _WAIT_SECONDS: Final = 60.0
 
 
 class Copying(Caller):
-    """Somebody whose every request leaves a hundred times at once, to whichever process."""
+    """A client that sends every request a hundred times at once, each copy to a random process."""
 
     async def call_once(self, method: str, request: Any) -> Any:
-        """The answer to the first copy; what the others are told has to agree with it."""
+        """Return the answer to the first copy that succeeds; the checkers compare it with all others."""
         if not getattr(request, "request_id", ""):
             return await super().call_once(method, request)
         copies = [self._copy(method, request) for _ in range(COPIES)]
@@ -46,7 +46,7 @@ class Copying(Caller):
 
 
 async def copies(asked: Run) -> Outcome:
-    """Every request of a match is sent a hundred times at once through two services, and carried out once."""
+    """Every request of a match is sent a hundred times at once through two services, and must be carried out once."""
     async with _served(asked, 2) as (found, url):
         loop, chance = asyncio.get_running_loop(), random.Random(f"{asked.seed}/copies")
         end, playing = loop.time() + asked.seconds, list[asyncio.Task[None]]()
@@ -64,7 +64,7 @@ async def copies(asked: Run) -> Outcome:
 
 
 async def storm(asked: Run) -> Outcome:
-    """So many watchers, each with a connection of its own, lose it at once, and all come back."""
+    """Up to a thousand watchers, each with its own connection, lose the connection at once and reconnect."""
     count = min(RETURNING, max(20, int(asked.seconds * 20)))
     async with _served(asked, 1) as (found, url):
         table = _table("cant_stop", [STORM_CHOICES, STORM_CHOICES])
@@ -91,16 +91,16 @@ async def storm(asked: Run) -> Outcome:
 
 
 class Slow(Follower):
-    """Reads until it has caught up, then nothing before the match is far ahead, and then everything at once."""
+    """A watcher that reads until it has caught up, and again only when the match is far ahead."""
 
     def __init__(self, client: Caller, table: Table, ahead: Player) -> None:
-        """Let this player get ahead."""
+        """`ahead` is the player whose position the watcher compares with its own."""
         super().__init__(client, table)
         self.ahead = ahead
         self.fell_behind = 0
 
     async def hear(self, frame: Any) -> None:
-        """Take what a frame tells, and pause when it says that this is all."""
+        """Handle a frame, and pause after `caught_up`."""
         await super().hear(frame)
         kind = frame.WhichOneof("frame")
         self.fell_behind += kind == "fell_behind"
@@ -110,7 +110,7 @@ class Slow(Follower):
 
 
 async def slow(asked: Run) -> Outcome:
-    """Watchers with small windows that hardly read: they are told that they fell behind, and miss nothing."""
+    """Watchers with small windows that read slowly must get `fell_behind` and miss no event."""
     narrow = [*CONNECT, ("grpc.http2.lookahead_bytes", 1_024), ("grpc.http2.bdp_probe", 0)]
     async with _served(asked, 1) as (found, url):
         loop, behind, matches = asyncio.get_running_loop(), 0, 0

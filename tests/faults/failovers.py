@@ -1,4 +1,4 @@
-"""Failovers that are forced while people write and read: nothing that was acknowledged or told is lost."""
+"""Failovers forced while clients write and read: no acknowledged or delivered event is lost."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.storage.writers import Crowd
 WRITERS: Final = 16
 APPEND_SECONDS: Final = 1.0
 SENTINELS: Final = 3
-"""As many as an operator has, so that two of them agree."""
+"""As many as in production, so that two of them can agree."""
 REPLICATED: Final = MappingProxyType({"min-replicas-to-write": "1"})
 
 Act = Callable[[Server], None]
@@ -29,7 +29,7 @@ Act = Callable[[Server], None]
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How a master is taken out, and what brings it back."""
+    """A way to take out a master, and the action that brings it back."""
 
     begin: Act
     end: Act
@@ -44,7 +44,7 @@ def _go_on(server: Server) -> None:
 
 
 def _take_over(server: Server) -> None:
-    """Let its replica take its place although it is well."""
+    """Let the replica take over from a healthy master."""
     with server.client() as client:
         copy = client.info("replication")["slave0"]
     replica: Any
@@ -63,11 +63,11 @@ OF_CLUSTER: Final = ("stalled", "killed", "taken over")
 
 
 COUNT: Final = 100
-"""How many failovers a run forces, half of them of each kind of store."""
+"""Number of failovers that a run forces, half of them for each kind of store."""
 
 
 async def run(asked: Run) -> Outcome:
-    """Force a hundred of them."""
+    """Force `COUNT` failovers."""
     figures: dict[str, int | str] = {}
     broken = []
     for topology in ("sentinel", "cluster"):
@@ -81,16 +81,16 @@ async def run(asked: Run) -> Outcome:
 
 
 class Failovers:
-    """People over a replicated store, one failover after the other."""
+    """Forces failovers of a replicated store, one after the other, while clients write and read."""
 
     def __init__(self, store: Watched | Clustered, crowd: Crowd, chance: random.Random) -> None:
-        """Draw whom it is done to from here."""
+        """`chance` draws the master to take out."""
         self.store = store
         self.crowd = crowd
         self.chance = chance
 
     async def force(self, way: str) -> None:
-        """Let one master be replaced in this way while everybody writes, and wait until everybody can again."""
+        """Let one master be replaced in this way while all clients write; return when all can write again."""
         await self.crowd.until_all_wrote()
         victim = self._victim()
         await asyncio.to_thread(WAYS[way].begin, victim)
@@ -113,7 +113,7 @@ async def forced(  # noqa: PLR0917 - what is forced, and how often
     said: Callable[[str], None] = lambda _line: None,
     durability: Any = "replicated",
 ) -> tuple[Crowd, list[tuple[str, int]]]:
-    """So many failovers in a row; who wrote and read, and what is lost of it."""
+    """Force `count` failovers in a row; return the crowd and the events that are lost."""
     chance = random.Random(seed)
     settings = REPLICATED if durability.startswith("replicated") else {}
     made: Any = (

@@ -1,4 +1,4 @@
-"""What a run of faults is given, and what it comes to."""
+"""The input and the result of a run of faults."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from typing import Any, TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a run is given."""
+    """The input of a run."""
 
     seed: int
     seconds: float
-    """How long things go wrong; what is counted instead takes as long as it takes."""
+    """Seconds during which faults happen; runs that count instead take as long as they need."""
     directory: Path
     say: Callable[[str], None] = print
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run came to."""
+    """The result of a run."""
 
     figures: Mapping[str, int | str]
     broken: Sequence[str] = ()
-    """Promises that were broken, a sentence each."""
+    """One sentence per broken promise."""
     history: Sequence[str] = field(default=(), repr=False)
-    """What was asked, told and done, a line each."""
+    """One line per request, answer and fault."""
 
 
 Fault: TypeAlias = Callable[[Run], Coroutine[Any, Any, Outcome]]

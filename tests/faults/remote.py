@@ -1,4 +1,4 @@
-"""Clients of the simulation, calling real processes over real sockets."""
+"""Clients of the simulation that call real processes over real sockets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CONNECT: Final[Sequence[tuple[str, int]]] = [
     ("grpc.max_reconnect_backoff_ms", 200),
 ]
 OWN_FAILURE: Final = "something is wrong with the service"
-"""What a service says of a failure of its own; everything else that is INTERNAL is of the connection."""
+"""The details of an INTERNAL status that the service itself sends; any other INTERNAL comes from the connection."""
 
 _DETAILS: Final = "grpc-status-details-bin"
 _PREFIX: Final = "REFUSAL_REASON_"
@@ -35,10 +35,10 @@ _DAY_SECONDS: Final = 86_400
 
 
 class RemoteProcess:
-    """A process of the service that is reached by its address, as the clients of the simulation know one."""
+    """A process of the service reached by its address, with the interface that the simulation's clients use."""
 
     def __init__(self, name: str, address: str, options: Sequence[tuple[str, int]] = CONNECT) -> None:
-        """Call this address."""
+        """Open a channel to this address."""
         self.name = name
         self.channel = grpc.aio.insecure_channel(address, options=options)
         channel: Any = self.channel
@@ -49,11 +49,14 @@ class RemoteProcess:
 
     @staticmethod
     def time_ms() -> int:
-        """The clock of everybody here."""
+        """The clock that all clients share, in milliseconds."""
         return time.time_ns() // 1_000_000
 
     async def answer(self, method: str, request: Message, token: str, seconds: float) -> Message:
-        """The answer to a call; Refused, Gone if the connection breaks, TimeoutError if nothing comes."""
+        """Return the answer to a call.
+
+        Raises Refused, Gone if the connection breaks, TimeoutError if the deadline passes.
+        """
         try:
             answer: Message = await self._method(method)(request, metadata=_metadata(token), timeout=seconds)
         except grpc.aio.AioRpcError as error:
@@ -62,7 +65,7 @@ class RemoteProcess:
 
     @asynccontextmanager
     async def stream(self, method: str, request: Any, token: str, window: int) -> AsyncIterator[RemoteStream]:
-        """The messages of a call that goes on and on."""
+        """Open a streaming call; cancel it at the end."""
         del window
         call = self._method(method)(request, metadata=_metadata(token))
         try:
@@ -71,7 +74,7 @@ class RemoteProcess:
             call.cancel()
 
     async def close(self) -> None:
-        """Hang up."""
+        """Close the channel."""
         await self.channel.close()
 
     def _method(self, name: str) -> Any:
@@ -79,14 +82,17 @@ class RemoteProcess:
 
 
 class RemoteStream:
-    """Messages as they come."""
+    """The messages of a streaming call."""
 
     def __init__(self, call: Any) -> None:
-        """Read this call."""
+        """Read from this call."""
         self._call = call
 
     async def next(self) -> tuple[Message, int] | None:
-        """The next message and when it came; none at the end; Refused, or Gone if the connection breaks."""
+        """Return the next message and its time, or None at the end.
+
+        Raises Refused, or Gone if the connection breaks.
+        """
         try:
             message = await self._call.read()
         except grpc.aio.AioRpcError as error:
@@ -109,14 +115,14 @@ def _raised(error: grpc.aio.AioRpcError) -> Exception:
     if detail.reason == 0 and error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
         return TimeoutError(error.details())
     if error.code() is grpc.StatusCode.INTERNAL and error.details() != OWN_FAILURE:
-        # What gRPC calls a stream that was reset when its server died.
+        # gRPC reports a stream that was reset by a dying server as INTERNAL.
         return Gone(error.details())
     reason = RefusalReason.Name(detail.reason).removeprefix(_PREFIX) if detail.reason else ""
     return Refused(error.code().name, reason, error.details() or "", detail)
 
 
 class Caller(Client):
-    """Somebody with a token of a real service, who can reach all its processes."""
+    """A client with a token of a real service, which can reach all its processes."""
 
     def __init__(  # noqa: PLR0917 - who it is, and how it calls
         self,
@@ -127,7 +133,7 @@ class Caller(Client):
         history: History,
         chance: random.Random,
     ) -> None:
-        """Sign in for a day."""
+        """Mint a token for a day."""
         now = int(time.time())
         self.token = issuer.mint(name, role, name=name, issued_at=now - 60, lifetime_seconds=_DAY_SECONDS)
         self.viewer = Viewer(name, Subject(OWN_ISSUER, name, role, (), name, 0).key)
@@ -140,4 +146,4 @@ class Caller(Client):
         self._process: Any = chance.choice(processes)
 
     async def _travel(self) -> None:
-        """The network is a real one."""
+        """Does nothing: the network is real."""

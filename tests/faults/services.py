@@ -1,4 +1,4 @@
-"""What is done to services and their store while people play; checkers look at everything that was told."""
+"""Faults of services and their store while clients play; the checkers examine all answers and frames."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PAUSE_SECONDS: Final = (0.2, 1.5)
 STALL_SECONDS: Final = (0.5, 4.0)
 ILL_SECONDS: Final = (0.5, 2.0)
 MORE: Final = 40
-"""Answers or refusals between two things that are done."""
+"""Number of answers and refusals to wait for between two steps."""
 
 Harm: TypeAlias = Callable[[Site, Any, random.Random], Awaitable[None]]
 
@@ -39,7 +39,7 @@ async def _stalled(process: psutil.Process | Any, chance: random.Random) -> None
 
 
 async def kill_service(site: Site, _store: Any, chance: random.Random) -> None:
-    """Kill a service and its own store, if it has one, and start it again."""
+    """Kill a service, with its own store if it has one, and start it again."""
     service = chance.choice(site.services)
     site.happened("a service is killed")
     await asyncio.to_thread(service.kill)
@@ -49,13 +49,13 @@ async def kill_service(site: Site, _store: Any, chance: random.Random) -> None:
 
 
 async def stall_service(site: Site, _store: Any, chance: random.Random) -> None:
-    """Let a service stand still."""
+    """Stop a service's process for a while."""
     site.happened("a service stands still")
     await _stalled(chance.choice(site.services).process, chance)
 
 
 async def harm_worker(site: Site, _store: Any, chance: random.Random) -> None:
-    """Kill a worker, or let it stand still; before the service listens that would be its end."""
+    """Kill or stop a worker, but only once the service listens: before that it would exit."""
     await site.until_served()
     workers = chance.choice(site.services).children("rollbook.cli.worker")
     if workers:
@@ -77,20 +77,20 @@ async def kill_store(site: Site, store: Server, _chance: random.Random) -> None:
 
 
 async def stall_store(site: Site, store: Server, chance: random.Random) -> None:
-    """Let the store stand still."""
+    """Stop the store's process for a while."""
     site.happened("the store stands still")
     await _stalled(store.process, chance)
 
 
 async def flush_scripts(site: Site, store: Server, _chance: random.Random) -> None:
-    """Let the store forget its scripts."""
+    """Flush the store's cached scripts."""
     site.happened("scripts are forgotten")
     with store.client() as client:
         client.script_flush()
 
 
 async def kill_clients(site: Site, store: Server, chance: random.Random) -> None:
-    """Let the store hang up on everybody of some kind."""
+    """Close the store's connections of one kind."""
     kind = chance.choice(("normal", "pubsub"))
     site.happened(f"the store hangs up on its clients, {kind}")
     with store.client() as client:
@@ -98,7 +98,7 @@ async def kill_clients(site: Site, store: Server, chance: random.Random) -> None
 
 
 async def exhaust_memory(site: Site, store: Server, chance: random.Random) -> None:
-    """Let the store be out of memory for a while."""
+    """Let the store run out of memory for a while."""
     site.happened("the store is out of memory")
     with store.client() as client:
         client.config_set("maxmemory", "1")
@@ -109,7 +109,10 @@ async def exhaust_memory(site: Site, store: Server, chance: random.Random) -> No
 
 
 async def fill_disk(site: Site, store: Server, chance: random.Random) -> None:
-    """Let no file of the store grow any more, somewhere in a command; it gives up, and is started again with room."""
+    """Limit the file size of the store in the middle of a command, until it exits.
+
+    Then restart it without the limit.
+    """
     site.happened("the disk is full")
     largest = max((path.stat().st_size for path in store.directory.rglob("*.aof")), default=0)
     limit = largest + chance.randrange(1, 4_000)
@@ -124,7 +127,7 @@ async def fill_disk(site: Site, store: Server, chance: random.Random) -> None:
 
 
 async def stall_master(site: Site, store: Watched, chance: random.Random) -> None:
-    """Let the master stand still until another has taken its place, and then come back as one that nobody told."""
+    """Stop the master until a replica has been promoted, then let it continue with its old role."""
     site.happened("the master stands still")
     old = store.stall()
     await asyncio.to_thread(store.until_replaced, old)
@@ -134,7 +137,7 @@ async def stall_master(site: Site, store: Watched, chance: random.Random) -> Non
 
 
 async def kill_master(site: Site, store: Watched, chance: random.Random) -> None:
-    """Kill the master until another has taken its place; then it comes back."""
+    """Kill the master until a replica has been promoted, then start it again."""
     site.happened("the master is killed")
     old = store.master
     await asyncio.to_thread(old.kill)
@@ -144,7 +147,7 @@ async def kill_master(site: Site, store: Watched, chance: random.Random) -> None
 
 
 async def replace_master(site: Site, store: Watched, chance: random.Random) -> None:
-    """Either of both."""
+    """Either stall or kill the master."""
     await chance.choice((stall_master, kill_master))(site, store, chance)
 
 
@@ -155,7 +158,7 @@ async def _rejoined(store: Watched, old: Server, chance: random.Random) -> None:
 
 
 async def add_replicas(site: Site, store: Copied, _chance: random.Random) -> None:
-    """Add replicas while people play, and fail over to the one that received nothing any more."""
+    """Add replicas while clients play, and fail over to the one that has missed the latest commands."""
     folder = store.master.directory.parent
     with ExitStack() as stack:
 
@@ -175,7 +178,7 @@ async def add_replicas(site: Site, store: Copied, _chance: random.Random) -> Non
 
 
 async def _told_more(site: Site) -> None:
-    """Wait until people have got so many answers or refusals more."""
+    """Wait until the clients have received `MORE` more answers or refusals."""
     enough = len(site.history.seen) + MORE
     async with asyncio.timeout(START_SECONDS):
         while len(site.history.seen) < enough:  # noqa: ASYNC110 - of many tasks
@@ -183,7 +186,7 @@ async def _told_more(site: Site) -> None:
 
 
 async def restart_in_turn(site: Site, _store: Any, _chance: random.Random) -> None:
-    """Let every service drain and start again, one after the other, as for an upgrade."""
+    """Drain and restart one service after the other, as for an upgrade."""
     for number, service in enumerate(site.services):
         site.happened(f"service {number} is restarted")
         code = await asyncio.to_thread(service.end)
@@ -253,7 +256,7 @@ MIXED: Final = (
 
 
 async def mixed(asked: Run) -> Outcome:
-    """All of these in turn, in an order that is drawn, as often as there is time for, and at least once."""
+    """All faults of `MIXED` in random order, repeated until the time is over, at least once."""
     chance = random.Random(f"{asked.seed}/faults")
     loop = asyncio.get_running_loop()
     async with _one_store(asked) as (store, where), site(asked, (*where, "--workers", "2"), 1) as found:
@@ -262,7 +265,7 @@ async def mixed(asked: Run) -> Outcome:
         while True:
             for harm in chance.sample(MIXED, len(MIXED)):
                 await asyncio.sleep(chance.uniform(*PAUSE_SECONDS))
-                # A service that finds its store ill while it starts ends, and says so.
+                # A service that starts while its store is unavailable exits with an error.
                 await found.until_served()
                 await harm(found, store, chance)
             if loop.time() > end:

@@ -1,4 +1,4 @@
-"""A service as an operator has it: processes that share a store, and people who play until it is enough."""
+"""A deployed service: processes that share a store, and clients that play until told to stop."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ from tests.sim.tables import GAMES, Table
 START_SECONDS: Final = 90.0
 POLL_SECONDS: Final = 0.05
 CALM_SECONDS: Final = 90.0
-"""How long matches may take to come to their end when nothing goes wrong any more; the machine may be busy."""
+"""Seconds that matches may need to end after the last fault, also on a busy machine."""
 
 PLENTY: Final = {
     f"ROLLBOOK_LIMITS_{name}": "100000"
     for name in ("REQUESTS_PER_SECOND", "REQUESTS_AT_ONCE", "MATCHES_PER_SUBJECT", "OPEN_MATCHES_PER_SUBJECT")
 }
-"""What people here do more of than persons do."""
+"""Limits raised for clients that send more requests than people do."""
 
 TABLES: Final = 4
 PLAYERS: Final = 4
@@ -48,35 +48,35 @@ CHOICES: Final = (3, 8, 15)
 
 
 class NoneInternal(Checker):
-    """Nothing that is done to a service is told as a failure of its own, or as a loss where nothing was lost."""
+    """No fault makes the service report an internal error, or DATA_LOSS for a match that lost nothing."""
 
     name = "none internal"
 
     def __init__(self) -> None:
-        """Nothing has been told."""
+        """Begin without observations."""
         super().__init__()
         self._alarming: list[Told] = []
 
     def look(self, at: float, observation: Observation) -> None:
-        """Look for statuses that no client can cause."""
+        """Collect statuses that a client cannot cause."""
         del at
         if isinstance(observation, Told) and observation.status in {"INTERNAL", "UNKNOWN", "DATA_LOSS"}:
             self._alarming.append(observation)
 
     def conclude(self, ending: Ending) -> None:
-        """Losses are right for logs that lost something."""
+        """DATA_LOSS is right only for damaged logs."""
         for told in self._alarming:
             if told.status != "DATA_LOSS" or told.match_id not in ending.harmed:
                 self.fail(f"{told.who} heard {told.status} {told.reason} of {told.method}", told.match_id)
 
 
 class NoneLost(Checker):
-    """No match ends as one whose log was lost, but one that was."""
+    """Only a match whose log was damaged may be sealed as lost."""
 
     name = "none lost"
 
     def conclude(self, ending: Ending) -> None:
-        """Look at every seal."""
+        """Check every seal."""
         for match_id in ending.logs:
             if ending.is_lost(match_id) and match_id not in ending.harmed:
                 self.fail("it was sealed as lost", match_id)
@@ -88,10 +88,10 @@ CHECKERS: Final[tuple[type[Checker], ...]] = (
 
 
 class Serving:
-    """A service on one port for good, however often it ends."""
+    """A service that keeps its port across restarts."""
 
     def __init__(self, data: Path, words: Sequence[str]) -> None:
-        """Serve this data directory, with these words."""
+        """Serve this data directory with these arguments."""
         self.data = data
         self.address = f"127.0.0.1:{free_port()}"
         self._words = words
@@ -99,7 +99,7 @@ class Serving:
         self.process: subprocess.Popen[bytes]
 
     def start(self) -> None:
-        """Start it; who calls before it listens tries again."""
+        """Start the process; clients that call before it listens have to retry."""
         words = ["serve", "--data", str(self.data), "--listen", self.address, "--log-level", "warning", *self._words]
         words += ["--archive-after", "86400"]
         self._said_before = self._said()
@@ -109,7 +109,7 @@ class Serving:
 
     @property
     def listens(self) -> bool:
-        """Whether it has said so since it was started last: before that all its workers are needed."""
+        """Whether it has logged that it listens since its last start; until then it needs all its workers."""
         return self._said() > self._said_before
 
     def _said(self) -> int:
@@ -120,17 +120,17 @@ class Serving:
         return self.data.with_suffix(".log")
 
     def kill(self) -> None:
-        """Kill it."""
+        """Kill the process and wait for it."""
         self.process.kill()
         self.process.wait()
 
     def end(self) -> int:
-        """Let it drain."""
+        """Let the service drain; return its exit code."""
         self.process.terminate()
         return self.process.wait(START_SECONDS)
 
     def children(self, word: str) -> list[psutil.Process]:
-        """The processes that it has started and whose command has this word."""
+        """Its child processes whose command line contains this word."""
         with suppress(psutil.NoSuchProcess):
             return [
                 child
@@ -141,10 +141,10 @@ class Serving:
 
 
 class Site:
-    """Services over one store, people, and all that is observed of them."""
+    """Services over one store, the clients, and all observations of them."""
 
     def __init__(self, asked: Run, services: Sequence[Serving], issuer: Issuer) -> None:
-        """Hold services that have started."""
+        """Take services that have started."""
         self.asked = asked
         self.services = services
         self.history = History(asyncio.get_running_loop().time)
@@ -160,7 +160,7 @@ class Site:
     def caller(
         self, name: str, kind: type[Caller] = Caller, processes: Sequence[RemoteProcess] | None = None
     ) -> Caller:
-        """Somebody who reaches all services, if nothing else is said."""
+        """A client that reaches all services, unless `processes` names some."""
         chance = random.Random(self._chances.random())
         return kind(name, Role.PLAYER, self._issuer, processes or self.processes, self.history, chance)
 
@@ -173,12 +173,12 @@ class Site:
                 await process.channel.channel_ready()
 
     def happened(self, what: str) -> None:
-        """Note what is done on purpose."""
+        """Note a fault in the history."""
         self.history.note(Happened(what))
         self.asked.say(what)
 
     def play(self, tables: int = TABLES) -> list[asyncio.Task[None]]:
-        """Let people play at so many tables, one match after the other, and somebody look around in the lobby."""
+        """Play match after match at so many tables, while a visitor reads the lobby."""
         visitor = Visitor(self.caller("visitor"), self.tables)
         self._visiting = asyncio.create_task(visitor.look_around())
         return [asyncio.create_task(self._table(number)) for number in range(tables)]
@@ -201,7 +201,7 @@ class Site:
                 group.create_task(Follower(watcher, table).follow())
 
     async def judge(self, playing: Sequence[asyncio.Task[None]], store: str, harmed: frozenset[str]) -> Outcome:
-        """Let everybody finish, read what is stored, and say what was broken."""
+        """Let all clients finish, read the stored logs, and return the broken promises."""
         self._enough.set()
         if self._visiting is not None:
             self._visiting.cancel()
@@ -239,7 +239,7 @@ class Site:
 
 
 async def stored(store: str, match_ids: Sequence[str]) -> dict[str, list[Entry]]:
-    """Everything that the store has of these matches."""
+    """All stored entries of these matches."""
     log = await RedisLog.connect(store, "relaxed")
     try:
         return {match_id: await log.read(match_id, 0, 100_000) for match_id in match_ids}
@@ -257,7 +257,7 @@ def _drawn(chance: random.Random) -> Table:
 
 @asynccontextmanager
 async def site(asked: Run, words: Sequence[str], services: int = 1) -> AsyncIterator[Site]:
-    """So many services with these words, that have answered once; whatever is left of them in the end is killed."""
+    """Start the services and wait until they serve; at the end kill them and their stores."""
     first = asked.directory / "service-0"
     write_file(_made(first) / "service.key", SERVICE_KEY, 0o600)
     keys = ServiceKeys.in_directory(first)

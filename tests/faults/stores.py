@@ -1,4 +1,4 @@
-"""What is done to stores and their files, seen through logs alone."""
+"""Faults of stores and their files, observed only through logs."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from tests.storage.writers import Crowd
 WRITERS: Final = 64
 LOGS: Final = 4
 COMMANDS: Final = 3
-"""The last so many appends are cut and flipped at every byte."""
+"""The number of last appends whose bytes are cut and flipped."""
 
 SAMPLED: Final = 16
-"""As many as that, drawn, where there is no time for all of them."""
+"""The number of random positions when time is short."""
 
 ALL_SECONDS: Final = 60.0
-"""From here on there is."""
+"""Runs of at least so many seconds try all positions."""
 
 
 async def writers(asked: Run) -> Outcome:
-    """So many write to one match at once: every place of its log is won by one of them, and keeps what was won."""
+    """64 writers append to one match at once: every position of its log is won by one of them and keeps its entry."""
     with running(find_server(), asked.directory) as store:
         logs = [await RedisLog.connect(store.url) for _ in range(LOGS)]
         won: dict[int, list[bytes]] = {}
@@ -67,7 +67,7 @@ async def writers(asked: Run) -> Outcome:
 
 
 async def slots(asked: Run) -> Outcome:
-    """Slots of a cluster move to and fro while people write and read."""
+    """Slots of a cluster move back and forth while clients write and read."""
     chance = random.Random(asked.seed)
     loop = asyncio.get_running_loop()
     with ExitStack() as stack:
@@ -101,7 +101,7 @@ async def slots(asked: Run) -> Outcome:
 
 
 async def append_only(asked: Run) -> Outcome:
-    """Cut and flip the append-only file at every byte of the last commands, or at a few of them that are drawn."""
+    """Cut and flip the append-only file at every byte of the last commands, or at a random sample of them."""
     chance = random.Random(asked.seed)
     original = asked.directory / "original"
     with running(find_server(), original) as store:
@@ -143,7 +143,7 @@ def _judged(came: Sequence[Entry] | None, entries: Sequence[Entry]) -> str:
 
 
 async def _spoiled(original: Path, file: Path, kind: str, at: int, bit: int) -> list[Entry] | None:
-    """What is left in a copy of the store; none if it refuses to start, or cannot be read."""
+    """Damage a copy of the store; return what it still has, or None if it does not start or cannot be read."""
     copy = Path(tempfile.mkdtemp(dir=original.parent))
     shutil.copytree(original, copy, dirs_exist_ok=True)
     data = bytearray((copy / file).read_bytes())

@@ -1,4 +1,4 @@
-"""Tokens made by hand, so that nothing of the code under test decides what a forger can write."""
+"""Tokens made without the code under test, so that the tests can forge anything."""
 
 from __future__ import annotations
 
@@ -36,27 +36,27 @@ CLAIMS: dict[str, Any] = {
 
 
 def verifier(now: float = NOW, leeway_seconds: float = 0) -> Verifier:
-    """Trusts both issuers, at one moment."""
+    """A verifier that trusts both issuers, at a fixed time."""
     return Verifier(TRUSTED, lambda: now, leeway_seconds=leeway_seconds)
 
 
 def base64url(data: bytes) -> bytes:
-    """Without padding, as tokens have it."""
+    """Base64url without padding."""
     return base64.urlsafe_b64encode(data).rstrip(b"=")
 
 
 def written(value: Any) -> bytes:
-    """JSON as one segment of a token."""
+    """JSON as a segment of a token."""
     return base64url(json.dumps(value).encode())
 
 
 def signed(header: bytes, payload: bytes, key: Ed25519PrivateKey = OURS) -> bytes:
-    """Two segments with the signature that belongs to them."""
+    """Two segments and a valid signature of them."""
     content = header + b"." + payload
     return content + b"." + base64url(key.sign(content))
 
 
 def token(header: Any = None, key: Ed25519PrivateKey = OURS, **claims: Any) -> bytes:
-    """A genuine token, but for the header or the claims given; a claim of None is left out."""
+    """A genuine token, except for the given header and claims; a claim of None is left out."""
     merged = {name: value for name, value in {**CLAIMS, **claims}.items() if value is not None}
     return signed(written(HEADER if header is None else header), written(merged), key)

@@ -1,4 +1,4 @@
-"""Files that say whose tokens are taken besides our own: read strictly, because they decide who is who."""
+"""Files that describe trusted issuers. They are read strictly, because they decide whose tokens are accepted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DESCRIBED: dict[str, Any] = {"issuer": "https://club.example", "roles": ["player
 
 @pytest.fixture
 def written(tmp_path: Path) -> Callable[..., Path]:
-    """Writes what describes an issuer, with some of it changed."""
+    """Return a function that writes the description of an issuer with some members changed."""
 
     def write(name: str = "club.json", **changed: Any) -> Path:
         path = tmp_path / name
@@ -40,14 +40,14 @@ def written(tmp_path: Path) -> Callable[..., Path]:
 
 
 def refused(path: Path) -> tuple[IssuerReason, str]:
-    """Why a file is refused."""
+    """Read the file, which must be refused; return the reason."""
     with pytest.raises(IssuerRefused) as caught:
         read_issuer(path)
     return caught.value.reason, caught.value.why
 
 
 def test_a_file_says_who_may_sign_and_which_roles_they_give(written: Callable[..., Path]) -> None:
-    """Keys as issuers publish them, with members that do not matter here, and as `rollbook key` prints them."""
+    """Accepts JSON Web Keys with irrelevant members, and keys as `rollbook key` prints them."""
     line = key_line(STRANGER.public_key())
     read = read_issuer(written(keys=[WEB_KEY | {"use": "sig", "alg": "Ed25519"}, line]))
     keys = {"2027": CLUB.public_key(), key_id(STRANGER.public_key()): STRANGER.public_key()}
@@ -57,7 +57,7 @@ def test_a_file_says_who_may_sign_and_which_roles_they_give(written: Callable[..
 
 
 def test_the_example_in_the_documentation_is_one(tmp_path: Path) -> None:
-    """Whoever copies it has a file that is taken."""
+    """Readers can copy the example and use it."""
     text = issuers.__doc__ or ""
     path = tmp_path / "example.json"
     path.write_text(text[text.index("{") : text.rindex("}") + 1], "utf-8")
@@ -106,7 +106,7 @@ def test_the_example_in_the_documentation_is_one(tmp_path: Path) -> None:
 def test_whatever_is_wrong_with_a_file_nobody_is_trusted_by_it(
     written: Callable[..., Path], changed: dict[str, Any], reason: IssuerReason, says: str
 ) -> None:
-    """With the reason, and what to write instead; nothing is guessed or passed over."""
+    """The refusal has a reason and the expected form; the reader neither guesses nor skips anything."""
     found, why = refused(written(**changed))
     assert reason == found
     assert says in why
@@ -114,7 +114,7 @@ def test_whatever_is_wrong_with_a_file_nobody_is_trusted_by_it(
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"{", b"\xff", b"[" * 60_000, b'{"issuer":"a","roles":["player"]}'])
 def test_what_is_no_description_is_refused(tmp_path: Path, data: bytes) -> None:
-    """Also bytes that are no JSON at all, and such as make a reader dig deep."""
+    """Also bytes that are no JSON, and deeply nested JSON."""
     path = tmp_path / "club.json"
     path.write_bytes(data)
     path.chmod(0o600)
@@ -122,7 +122,7 @@ def test_what_is_no_description_is_refused(tmp_path: Path, data: bytes) -> None:
 
 
 def test_a_file_has_a_size_that_is_read(written: Callable[..., Path]) -> None:
-    """A longer one is not read in part."""
+    """A longer file is refused, never read in part."""
     path = written()
     path.write_bytes(path.read_bytes() + b" " * 65_536)
     assert "at most 65,536 bytes" in refused(path)[1]
@@ -130,7 +130,7 @@ def test_a_file_has_a_size_that_is_read(written: Callable[..., Path]) -> None:
 
 @pytest.mark.parametrize("mode", [0o666, 0o664, 0o646])
 def test_a_file_that_others_may_write_to_is_refused(written: Callable[..., Path], mode: int) -> None:
-    """They could sign for everybody."""
+    """Other users could trust their own key and sign for anyone."""
     path = written()
     path.chmod(mode)
     assert (IssuerReason.FILE_EXPOSED, f"its mode is 0{mode:o}: only its owner may write to it (chmod 644)") == refused(
@@ -139,7 +139,7 @@ def test_a_file_that_others_may_write_to_is_refused(written: Callable[..., Path]
 
 
 def test_an_issuer_is_described_once(written: Callable[..., Path]) -> None:
-    """Two files might give it different roles; the refusal names the second one."""
+    """Two files could give an issuer different roles; the refusal names the second file."""
     paths = [written("one.json"), written("two.json")]
     with pytest.raises(IssuerRefused, match=r"two\.json: https://club\.example is described by another file as well"):
         read_issuers(paths)

@@ -1,4 +1,4 @@
-"""Key files: whole or not there, one however many create it, and refused where others can reach them."""
+"""Key files: complete or absent, equal for processes that create one at once, refused if others can read them."""
 
 from __future__ import annotations
 
@@ -32,36 +32,36 @@ SOME_KEY = Ed25519PrivateKey.from_private_bytes(b"\1" * 32)
 
 
 def in_pem(key: Ed25519PrivateKey | Ed448PrivateKey | ec.EllipticCurvePrivateKey) -> bytes:
-    """As key files hold it."""
+    """The key in the format of key files."""
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 
 def written(path: Path, data: bytes, mode: int = 0o600) -> Path:
-    """A file with that mode, whatever the umask."""
+    """Write a file with this mode, whatever the umask."""
     path.write_bytes(data)
     path.chmod(mode)
     return path
 
 
 def refusal(path: Path) -> KeyRefused:
-    """How the key file is refused."""
+    """Load the key file, which must be refused."""
     with pytest.raises(KeyRefused) as refused:
         load(path)
     return refused.value
 
 
 def names_in(folder: Path) -> list[str]:
-    """What lies in the folder, hidden files too."""
+    """The names in the folder, with hidden files."""
     return sorted(path.name for path in folder.iterdir())
 
 
 def mode_of(path: Path) -> int:
-    """Who may do what."""
+    """The permission bits of the file."""
     return stat.S_IMODE(path.stat().st_mode)
 
 
 def test_a_key_id_is_the_beginning_of_the_hash_of_the_public_key() -> None:
-    """Anyone who has the key can find its id."""
+    """A client can compute the id from the key."""
     public = SOME_KEY.public_key()
     digest = hashlib.sha256(public.public_bytes_raw()).hexdigest()
     assert digest[:16] == key_id(public)
@@ -70,7 +70,7 @@ def test_a_key_id_is_the_beginning_of_the_hash_of_the_public_key() -> None:
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
 def test_a_created_key_file_is_for_its_owner_alone_and_its_list_for_all_to_read(tmp_path: Path, umask: int) -> None:
-    """Whatever the umask says; and nothing else is left in the folder."""
+    """The modes do not depend on the umask, and no other file remains in the folder."""
     path = tmp_path / "token.pem"
     before = os.umask(umask)
     try:
@@ -84,7 +84,7 @@ def test_a_created_key_file_is_for_its_owner_alone_and_its_list_for_all_to_read(
 
 
 def test_a_key_file_is_created_once_and_never_changed(tmp_path: Path) -> None:
-    """A service that starts again goes on with its key."""
+    """A restarted service keeps its key."""
     path = tmp_path / "token.pem"
     first = load_or_create(path)
     data, noted = path.read_bytes(), (tmp_path / "token.pem.public").read_bytes()
@@ -93,7 +93,7 @@ def test_a_key_file_is_created_once_and_never_changed(tmp_path: Path) -> None:
 
 
 def test_loading_writes_nothing(tmp_path: Path) -> None:
-    """Whoever only mints or looks may have no right to write."""
+    """A process that only mints or reads may lack the right to write."""
     path = written(tmp_path / "token.pem", in_pem(SOME_KEY))
     assert in_pem(SOME_KEY) == in_pem(load(path))
     assert ["token.pem"] == names_in(tmp_path)
@@ -104,7 +104,7 @@ def test_loading_writes_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o644, 0o620, 0o601, 0o610])
 def test_a_key_file_that_others_can_reach_is_refused(tmp_path: Path, mode: int) -> None:
-    """A secret that others may have read is none, and the operator is told what to do."""
+    """Other users may have read the secret; the message says what to do."""
     refused = refusal(written(tmp_path / "token.pem", in_pem(SOME_KEY), mode))
     assert KeyReason.KEY_EXPOSED == refused.reason
     assert f"the mode of token.pem is {mode:04o}: only its owner may reach a key file (chmod 600)" == str(refused)
@@ -140,26 +140,26 @@ def test_a_key_file_that_only_its_owner_can_reach_is_taken(tmp_path: Path, mode:
 def test_a_file_that_holds_anything_but_an_ed25519_key_is_refused(
     tmp_path: Path, reason: KeyReason, data: bytes
 ) -> None:
-    """With a reason, never with an exception of some library, and never with the file's content."""
+    """The reason is a `KeyReason`; the message never contains the file's content."""
     refused = refusal(written(tmp_path / "token.pem", data))
     assert reason == refused.reason
     assert "BEGIN" not in str(refused)
 
 
 def test_a_pipe_is_refused_and_does_not_block(tmp_path: Path) -> None:
-    """Somebody waits for the service to start."""
+    """Reading a pipe would block the start of the service."""
     os.mkfifo(tmp_path / "token.pem", 0o600)
     assert KeyReason.KEY_MALFORMED == refusal(tmp_path / "token.pem").reason
 
 
 def test_a_folder_in_the_place_of_a_key_cannot_be_read(tmp_path: Path) -> None:
-    """Like a missing file, it is the system that says so."""
+    """The system's own error is raised, as for a missing file."""
     with pytest.raises(IsADirectoryError):
         load(tmp_path)
 
 
 def test_public_keys_stay_published_after_their_key_file_is_gone(tmp_path: Path) -> None:
-    """What an old key signed can be verified for ever, in the order in which the keys came."""
+    """Signatures of old keys can always be verified; the keys are listed oldest first."""
     path = tmp_path / "token.pem"
     keys = []
     for _ in range(3):
@@ -171,7 +171,7 @@ def test_public_keys_stay_published_after_their_key_file_is_gone(tmp_path: Path)
 
 
 def test_a_line_that_a_crash_cut_short_is_written_again(tmp_path: Path) -> None:
-    """No crash while publishing can stop the next start, or lose a key that was published before."""
+    """A crash while publishing must neither stop the next start nor lose a published key."""
     path = tmp_path / "token.pem"
     old = SOME_KEY.public_key()
     new = load_or_create(path).public_key()
@@ -197,7 +197,7 @@ def test_a_line_that_a_crash_cut_short_is_written_again(tmp_path: Path) -> None:
     ],
 )
 def test_a_list_of_published_keys_with_a_wrong_line_is_refused(tmp_path: Path, line: str) -> None:
-    """Clients trust this list, so nothing in it is guessed."""
+    """Clients trust this list, so the reader must not guess."""
     path = tmp_path / "token.pem"
     load_or_create(path)
     with (tmp_path / "token.pem.public").open("a") as noted:
@@ -210,7 +210,7 @@ def test_a_list_of_published_keys_with_a_wrong_line_is_refused(tmp_path: Path, l
 
 
 def test_a_list_of_published_keys_may_have_what_editors_leave_in_it(tmp_path: Path) -> None:
-    """Operators add lines to it, on whatever machine: keys are rotated so. Weak keys are refused there as well."""
+    """Operators add lines with any editor to rotate keys; weak keys are refused in the list as well."""
     path, noted = tmp_path / "token.pem", tmp_path / "token.pem.public"
     old = key_line(SOME_KEY.public_key())
     noted.write_text(f"\ufeff# of the other replica\r\n\r\n{old}\r\n", encoding="utf-8")
@@ -224,7 +224,7 @@ def test_a_list_of_published_keys_may_have_what_editors_leave_in_it(tmp_path: Pa
 
 @pytest.mark.parametrize("mode", [0o664, 0o646])
 def test_a_list_of_published_keys_that_others_can_write_is_refused(tmp_path: Path, mode: int) -> None:
-    """Whoever adds a key to it could sign as the service."""
+    """Another user could add a key and sign as the service."""
     path = tmp_path / "token.pem"
     load_or_create(path)
     (tmp_path / "token.pem.public").chmod(mode)
@@ -235,7 +235,7 @@ def test_a_list_of_published_keys_that_others_can_write_is_refused(tmp_path: Pat
 
 
 def test_every_reason_to_refuse_a_key_is_tested_here() -> None:
-    """A reason that nothing gives is a promise that nobody keeps."""
+    """A reason without a test might never be raised."""
     assert [] == [reason for reason in KeyReason if f"KeyReason.{reason.name}" not in Path(__file__).read_text()]
 
 
@@ -253,7 +253,7 @@ for number in range(20):
 
 
 def test_processes_that_create_a_key_at_once_get_the_same_key(tmp_path: Path) -> None:
-    """Two replicas that start together must not sign with two keys of which one is lost."""
+    """Replicas that start together must not sign with two keys of which one is lost."""
     racers = [
         subprocess.Popen(
             [sys.executable, "-c", RACE, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -288,7 +288,7 @@ for number in count():
 
 @pytest.mark.parametrize("milliseconds", [3, 10, 20, 31, 47])
 def test_a_process_that_is_killed_leaves_no_half_key(tmp_path: Path, milliseconds: int) -> None:
-    """Whatever the moment, the next start finds a whole key or none."""
+    """At any moment of the kill, the next start finds a whole key or none."""
     child = subprocess.Popen([sys.executable, "-c", CREATE_MANY, str(tmp_path)], stdout=subprocess.PIPE, text=True)
     assert child.stdout is not None
     assert "ready\n" == child.stdout.readline()
@@ -302,8 +302,8 @@ def test_a_process_that_is_killed_leaves_no_half_key(tmp_path: Path, millisecond
 
 
 def test_a_full_disk_leaves_no_half_key(tmp_path: Path) -> None:
-    """A file that ends in its middle would stop every later start."""
-    # The child limits itself: to do so between fork and exec is not safe beside the threads of gRPC.
+    """A truncated file would stop every later start."""
+    # The child limits itself: limiting it between fork and exec is unsafe with gRPC's threads.
     script = f"import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (50, 50))\n{CREATE_MANY}"
     limited = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=False)
     assert "OSError" in limited.stderr

@@ -1,4 +1,4 @@
-"""Names of players: what is taken, what is refused, and that what is taken can be shown anywhere."""
+"""Which names of players are accepted or refused, and that accepted names can be shown anywhere."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ REFUSED = {
 def test_a_name_that_would_not_look_the_same_everywhere_is_refused_for_its_reason(
     reason: NameReason, text: str
 ) -> None:
-    """A name stands beside others' names, on terminals and pages, and must disturb none of them."""
+    """Names are shown beside other names, on terminals and pages, and must not disturb them."""
     with pytest.raises(NameRefused) as refused:
         player_name(text)
     assert reason == refused.value.reason
@@ -72,7 +72,7 @@ def test_a_name_that_would_not_look_the_same_everywhere_is_refused_for_its_reaso
 
 
 def test_every_reason_to_refuse_a_name_can_be_reached() -> None:
-    """A reason that nothing gives is a promise that nobody keeps."""
+    """A reason that is never raised is dead code."""
     assert set(NameReason) == set(REFUSED)
 
 
@@ -87,7 +87,7 @@ def test_every_reason_to_refuse_a_name_can_be_reached() -> None:
     ],
 )
 def test_a_refusal_says_which_character_is_wrong_and_why(text: str, where: str) -> None:
-    """Such characters cannot be seen, so whoever typed the name needs the place."""
+    """Users cannot see such characters, so the message gives their place."""
     with pytest.raises(NameRefused) as refused:
         player_name(text)
     assert where == str(refused.value)
@@ -115,19 +115,19 @@ def test_a_refusal_says_which_character_is_wrong_and_why(text: str, where: str) 
     ],
 )
 def test_names_of_all_scripts_are_taken_as_they_are(name: str) -> None:
-    """Forty characters are forty in every script; escaping is for whoever shows a name."""
+    """Forty characters are allowed in every script; escaping is left to the code that shows a name."""
     assert name == player_name(name)
 
 
 def test_a_name_is_counted_and_kept_composed() -> None:
-    """Two ways to write the same letter are one, and nobody loses length to the longer one."""
+    """Two encodings of the same letter are equal, and the longer one does not count as more characters."""
     assert "\u00e9" * LONGEST_NAME == player_name("e\u0301" * LONGEST_NAME)
     assert "\u1f82" * LONGEST_NAME == player_name(unicodedata.normalize("NFD", "\u1f82" * LONGEST_NAME))
 
 
 @pytest.mark.parametrize("name", ["\u3164", "An\u115fna", "b" + "\u0363" * 10])
 def test_a_name_that_was_accepted_before_stays_valid(name: str) -> None:
-    """In a token, and when its owner repeats it; another such name is refused."""
+    """The old name is accepted in a token and from its owner; a new name of that kind is refused."""
     assert name == kept_name(name)
     assert name == player_name(name, name)
     with pytest.raises(NameRefused):
@@ -136,7 +136,7 @@ def test_a_name_that_was_accepted_before_stays_valid(name: str) -> None:
 
 @given(st.text(max_size=60) | st.text("aB \u0301\u0323\u3164\u00a0\u200d\u202e\n\ue000é", max_size=8))
 def test_any_text_is_refused_or_becomes_a_name_that_keeps_all_promises(text: str) -> None:
-    """Whatever comes in, what comes out is bounded, composed, single-spaced, and stays as it is."""
+    """An accepted name is bounded, composed and single-spaced, and stays the same when it is checked again."""
     try:
         name = player_name(text)
     except NameRefused as refused:
@@ -166,5 +166,5 @@ def test_any_text_is_refused_or_becomes_a_name_that_keeps_all_promises(text: str
 
 
 def test_what_unicode_calls_composable_never_shrinks_below_a_quarter() -> None:
-    """Texts longer than four names are refused before they are composed; that must never refuse a good one."""
+    """Texts longer than four names are refused before they are composed, which must not refuse a valid name."""
     assert 4 == max(len(unicodedata.normalize("NFD", chr(number))) for number in range(0x110000))

@@ -1,4 +1,4 @@
-"""Tokens: genuine ones tell who somebody is, all others are refused for a reason that programs can tell apart."""
+"""Genuine tokens name a subject; all others are refused with a reason that programs can distinguish."""
 
 from __future__ import annotations
 
@@ -49,26 +49,26 @@ HEAD, PAYLOAD, SIGNATURE = GENUINE.split(b".")
 
 
 def refusal(forged: str | bytes, by: Verifier | None = None) -> TokenRefused:
-    """How the token is refused."""
+    """Verify the token, which must be refused."""
     with pytest.raises(TokenRefused) as refused:
         (by or verifier()).verify(forged)
     return refused.value
 
 
 def with_mac(secret: bytes) -> bytes:
-    """A token with HS256: whoever takes the public key for the secret of a MAC believes it."""
+    """A token with HS256: a verifier that takes the public key for a MAC's secret would accept it."""
     content = written({**HEADER, "alg": "HS256"}) + b"." + PAYLOAD
     return content + b"." + base64url(hmac.digest(secret, content, hashlib.sha256))
 
 
 def of_another_curve() -> bytes:
-    """A token with the algorithm's sister, whose key calls itself by the same name."""
+    """A token of a related algorithm whose key has the same key id."""
     content = written({**HEADER, "alg": "Ed448"}) + b"." + PAYLOAD
     return content + b"." + base64url(Ed448PrivateKey.generate().sign(content))
 
 
 def nested(depth: int) -> bytes:
-    """JSON that is deeper than a parser may go."""
+    """JSON nested deeper than a parser's limit."""
     return base64url(b"[" * depth)
 
 
@@ -181,14 +181,14 @@ INVALID: dict[str, list[Any]] = {
 
 @pytest.mark.parametrize(("reason", "forged"), REFUSED.values(), ids=REFUSED.keys())
 def test_a_token_that_is_not_as_it_should_be_is_refused_for_its_reason(reason: TokenReason, forged: bytes) -> None:
-    """Clients act on the reason: an expired token is renewed, a forged one is not."""
+    """Clients act on the reason: they renew an expired token, but not a forged one."""
     refused = refusal(forged)
     assert reason == refused.reason
     assert refused.why == str(refused)
 
 
 def test_every_reason_can_be_reached() -> None:
-    """A reason that nothing gives is a promise that nobody keeps."""
+    """A reason that is never raised is dead code."""
     assert set(TokenReason) == {reason for reason, _ in REFUSED.values()} | {TokenReason.CLAIM_INVALID}
 
 
@@ -196,7 +196,7 @@ def test_every_reason_can_be_reached() -> None:
     ("claim", "value"), [(claim, value) for claim, values in INVALID.items() for value in values], ids=repr
 )
 def test_claims_that_are_missing_or_out_of_bounds_are_refused_by_name(claim: str, value: Any) -> None:
-    """Also when they are signed: an issuer's mistake must not become an exception somewhere behind."""
+    """Also in signed tokens: an issuer's mistake must not become an unexpected exception."""
     refused = refusal(token(**{claim: value}))
     assert TokenReason.CLAIM_INVALID == refused.reason
     assert refused.why.startswith(f"the claim {claim} must ") or (claim, "exp") == ("iat", refused.why.split()[2])
@@ -208,14 +208,14 @@ def test_claims_that_are_missing_or_out_of_bounds_are_refused_by_name(claim: str
     ids=repr,
 )
 def test_a_judge_names_the_matches_to_be_seen(matches: Any) -> None:
-    """A judge of everything, or of nothing, is a mistake."""
+    """A judge of all matches, or of none, is a mistake."""
     refused = refusal(token(role="judge", matches=matches))
     assert (TokenReason.CLAIM_INVALID, True) == (refused.reason, refused.why.startswith("the claim matches must "))
 
 
 @pytest.mark.parametrize("forged", [case for _, case in REFUSED.values()], ids=REFUSED.keys())
 def test_no_refusal_tells_anything_of_the_token(forged: bytes) -> None:
-    """What is refused may end in a log file, and a token that is refused here may be good elsewhere."""
+    """Refusals may be logged, and a token refused here may be valid elsewhere."""
     refused = refusal(forged)
     told = "".join(traceback.format_exception_only(refused)) + repr(refused) + repr(refused.__cause__)
     assert refused.__suppress_context__ or refused.__context__ is None
@@ -226,14 +226,14 @@ def test_no_refusal_tells_anything_of_the_token(forged: bytes) -> None:
 
 
 def test_a_name_that_is_refused_is_explained_without_being_repeated() -> None:
-    """The issuer learns what is wrong."""
+    """The message lets the issuer find the mistake."""
     assert "the claim name must be a player's name: character 3 is a control character" == str(
         refusal(token(name="An\ana"))
     )
 
 
 def test_a_genuine_token_tells_who_somebody_is() -> None:
-    """As bytes or text; members that mean nothing here are passed over."""
+    """The token may be bytes or text; unknown claims are ignored."""
     assert ANNA == verifier().verify(GENUINE)
     assert ANNA == verifier().verify(GENUINE.decode())
     assert ANNA == verifier().verify(token(jti="1", nbf=NOW, aud=["chess", "rollbook"], email="anna@example.org"))
@@ -241,29 +241,29 @@ def test_a_genuine_token_tells_who_somebody_is() -> None:
 
 
 def test_a_name_is_kept_as_all_names_are() -> None:
-    """Two ways to write one name are one name."""
+    """Two encodings of one name are the same name."""
     assert "Zo\u00eb" == verifier().verify(token(name="Zoe\u0308")).name
 
 
 def test_a_name_that_new_players_may_not_have_stays_valid_in_a_token() -> None:
-    """Its owner would be locked out otherwise."""
+    """Otherwise its owner would be locked out."""
     assert "An\u3164na" == verifier().verify(token(name="An\u3164na")).name
 
 
 def test_texts_that_are_not_ascii_are_refused_like_bytes() -> None:
-    """Whatever a header of a request holds, lone surrogates included."""
+    """Request headers can hold any text, also lone surrogates."""
     assert TokenReason.MALFORMED == refusal("\ud800.ä.€").reason
     assert TokenReason.OVERSIZED == refusal("€" * (LONGEST_TOKEN // 3 + 1)).reason
 
 
 def test_tokens_of_all_published_keys_are_taken() -> None:
-    """A key can be rotated without signing everybody out."""
+    """A key can be rotated without signing out its users."""
     for key in (OURS, OUR_OLD):
         assert ANNA == verifier().verify(token(header={**HEADER, "kid": key_id(key.public_key())}, key=key))
 
 
 def test_issuers_are_kept_apart() -> None:
-    """The same sub of two issuers is two people, and each issuer signs only for itself."""
+    """The same sub of two issuers is two subjects, and each issuer can sign only for itself."""
     club = {"alg": "Ed25519", "kid": "2027"}
     anna = verifier().verify(token(header=club, key=CLUB, iss="club"))
     assert ("club", "anna") == (anna.issuer, anna.sub)
@@ -272,26 +272,26 @@ def test_issuers_are_kept_apart() -> None:
 
 
 def test_an_issuer_that_is_named_twice_is_a_mistake() -> None:
-    """The second would silently take the place of the first."""
+    """The second would silently replace the first."""
     with pytest.raises(ValueError, match="the issuer club is named twice"):
         Verifier([*TRUSTED, TRUSTED[1]], lambda: NOW)
 
 
 @given(st.tuples(st.text(), st.text()), st.tuples(st.text(), st.text()))
 def test_no_two_subjects_have_the_same_key(one: tuple[str, str], other: tuple[str, str]) -> None:
-    """Whatever issuers and subs hold, their joining cannot be read in two ways."""
+    """The joining of issuer and sub is unambiguous for all texts."""
     keys = [Subject(*pair, Role.PLAYER, (), "Anna", 0).key for pair in (one, other)]
     assert (one == other) == (keys[0] == keys[1])
 
 
 def test_a_key_stays_the_same_where_a_separator_moves() -> None:
-    """The case that a plain joining gets wrong."""
+    """Plain concatenation would get this case wrong."""
     keys = {Subject(*pair, Role.PLAYER, (), "Anna", 0).key for pair in [("a:b", "c"), ("a", "b:c"), ("a:", "b:c")]}
     assert {"3:a:b:c", "1:a:b:c", "2:a::b:c"} == keys
 
 
 def test_leeway_moves_both_ends_of_a_token_and_nothing_else() -> None:
-    """Clocks of issuers differ a little; the last second is out, the first one in."""
+    """Clocks of issuers differ a little; a token is invalid from its last second and valid from its first."""
     late, early = token(exp=NOW - 5, iat=NOW - 9), token(iat=NOW + 5, nbf=NOW + 5)
     assert TokenReason.EXPIRED == refusal(late, verifier(leeway_seconds=5)).reason
     assert NOW - 5 == verifier(leeway_seconds=5.5).verify(late).expires_at
@@ -300,7 +300,7 @@ def test_leeway_moves_both_ends_of_a_token_and_nothing_else() -> None:
 
 
 def test_expiry_is_noticed_later_by_the_same_clock() -> None:
-    """A stream outlives the token that opened it, and must end when a new call would be refused."""
+    """A stream can outlive its token, and must end when a new call would be refused."""
     now = float(NOW)
     by = Verifier(TRUSTED, lambda: now, leeway_seconds=2)
     subject = by.verify(GENUINE)
@@ -311,7 +311,7 @@ def test_expiry_is_noticed_later_by_the_same_clock() -> None:
 
 
 def test_a_remembered_token_vouches_for_no_other() -> None:
-    """Whoever has seen somebody's token in use must not be believed with another signature or other claims."""
+    """A cached token must not make a token with another signature or other claims valid."""
     by = verifier()
     assert ANNA == by.verify(GENUINE)
     forged = (token(key=STRANGER), b".".join((HEAD, written({**CLAIMS, "role": "operator"}), SIGNATURE)))
@@ -320,7 +320,7 @@ def test_a_remembered_token_vouches_for_no_other() -> None:
 
 
 def test_a_token_is_not_remembered_beyond_its_time_nor_when_it_is_refused() -> None:
-    """Refusals come from strangers, who could fill the memory with them; an expired token is of no use to anybody."""
+    """Strangers could fill the cache with refused tokens, and an expired token is useless."""
     now = float(NOW)
     by = Verifier(TRUSTED, lambda: now)
     for _, forged in REFUSED.values():
@@ -335,7 +335,7 @@ def test_a_token_is_not_remembered_beyond_its_time_nor_when_it_is_refused() -> N
 
 
 def test_only_so_many_tokens_are_remembered_and_all_are_taken() -> None:
-    """An issuer may mint more tokens than a process can keep; those that are forgotten are checked anew."""
+    """An issuer may mint more tokens than the cache holds; evicted tokens are verified again."""
     by = verifier()
     issuer = Issuer(OURS)
     tokens = [
@@ -349,7 +349,7 @@ def test_only_so_many_tokens_are_remembered_and_all_are_taken() -> None:
 
 
 def test_a_service_with_another_audience_takes_only_its_own_tokens() -> None:
-    """A test service next to the real one."""
+    """For example a test service next to the real one."""
     by = Verifier(TRUSTED, lambda: NOW, audience="rehearsal")
     assert "anna" == by.verify(token(aud="rehearsal")).sub
     assert TokenReason.WRONG_AUDIENCE == refusal(GENUINE, by).reason
@@ -357,7 +357,7 @@ def test_a_service_with_another_audience_takes_only_its_own_tokens() -> None:
 
 @pytest.mark.parametrize("role", Role)
 def test_what_is_minted_is_taken(role: Role) -> None:
-    """By everyone who trusts the key."""
+    """By every verifier that trusts the key."""
     matches = ("m1", "m2") if role is Role.JUDGE else ()
     minted = Issuer(OURS).mint(
         "ben", role, name="Be\u0301n", issued_at=NOW, lifetime_seconds=60, matches=matches, jti="7"
@@ -397,7 +397,7 @@ def test_a_token_says_who_when_and_what_in_the_open() -> None:
     ids=lambda value: repr(value)[:60],
 )
 def test_what_no_verifier_would_take_is_not_minted(wrong: dict[str, Any], reason: TokenReason) -> None:
-    """Whoever mints learns it at once, not the player at the table."""
+    """The minting program gets the error, not the player at the table."""
     good: dict[str, Any] = {"sub": "ben", "role": Role.PLAYER, "name": "Ben", "issued_at": NOW, "lifetime_seconds": 60}
     with pytest.raises(TokenRefused) as refused:
         Issuer(OURS).mint(**{**good, **wrong})
@@ -405,7 +405,7 @@ def test_what_no_verifier_would_take_is_not_minted(wrong: dict[str, Any], reason
 
 
 def test_as_many_matches_as_allowed_fit_into_a_token() -> None:
-    """With ids as the service makes them."""
+    """The ids have the length that the service uses."""
     matches = [f"{number:024}" for number in range(MOST_MATCHES)]
     minted = Issuer(OURS).mint(
         "j" * 200, Role.JUDGE, name="J", issued_at=NOW, lifetime_seconds=60, matches=matches, jti="t" * 200
@@ -415,18 +415,18 @@ def test_as_many_matches_as_allowed_fit_into_a_token() -> None:
 
 @given(st.binary(max_size=LONGEST_TOKEN + 10) | st.text(max_size=2000))
 def test_any_bytes_and_any_text_are_refused_and_nothing_else_happens(garbage: str | bytes) -> None:
-    """Anyone can send anything."""
+    """Clients can send any bytes."""
     assert refusal(garbage).reason in (TokenReason.MALFORMED, TokenReason.OVERSIZED)
 
 
 @given(st.lists(st.binary(max_size=60).map(base64url), min_size=3, max_size=3).map(b".".join))
 def test_anything_in_the_form_of_a_token_is_refused(garbage: bytes) -> None:
-    """The form is cheap to imitate."""
+    """The form of a token is easy to imitate."""
     assert refusal(garbage).reason
 
 
 def test_a_deeply_nested_header_is_refused_also_where_little_stack_is_left() -> None:
-    """Servers call from deep inside, where a parser's recursion ends sooner."""
+    """Servers verify deep in the stack, where a recursive parser fails sooner."""
 
     def verified(depth: int) -> TokenReason:
         return verified(depth - 1) if depth else refusal(signed(nested(384), PAYLOAD)).reason
@@ -445,7 +445,7 @@ HEADERS = ("alg", "kid", "typ", "crit", "b64", "jwk", "jku", "x5c", "cty")
 
 @given(json_values | st.dictionaries(st.sampled_from(HEADERS), json_values).map(lambda some: {**HEADER, **some}))
 def test_any_header_even_signed_is_taken_or_refused(header: Any) -> None:
-    """The library in use checks some members with code that trusts their type."""
+    """The JWT library trusts the types of some members."""
     try:
         assert ANNA == verifier().verify(token(header=header))
     except TokenRefused as refused:
@@ -467,7 +467,7 @@ def test_any_claims_even_signed_are_taken_or_refused(claims: Any) -> None:
 
 @given(st.data())
 def test_a_token_with_any_byte_changed_is_refused(data: st.DataObject) -> None:
-    """There is one way to write a token, so that it can be recognised by its bytes."""
+    """A token has exactly one encoding, so that it can be recognised by its bytes."""
     place = data.draw(st.integers(0, len(GENUINE) - 1))
     other = data.draw(st.integers(0, 255).filter(lambda byte: byte != GENUINE[place]))
     assert refusal(GENUINE[:place] + bytes([other]) + GENUINE[place + 1 :]).reason
@@ -478,5 +478,5 @@ def test_a_token_with_any_byte_changed_is_refused(data: st.DataObject) -> None:
     [("rollbook", "house-anna", True), ("rollbook", "anna-house-", False), ("club", "house-anna", False)],
 )
 def test_only_the_services_own_issuer_names_bots_of_the_house(issuer: str, sub: str, *, expected: bool) -> None:
-    """A trusted issuer names its subjects as it likes, and its players are no bots of ours."""
+    """A trusted issuer may choose any subject, but its players are never this service's bots."""
     assert expected is Subject(issuer, sub, Role.PLAYER, (), "Anna", NOW).is_house
