@@ -17,12 +17,12 @@ PLENTY = 10**6
 
 
 def limits(**fields: int) -> Limits:
-    """The limits of a service that are no matter of rates."""
+    """Limits with a request rate that tests do not reach."""
     return Limits(requests_at_once=PLENTY, **fields)
 
 
 def run(store: Server, scenario: Callable[[World, World], Awaitable[None]], **fields: int) -> None:
-    """Let the scenario happen at two processes of a service with these limits, on a store that was empty."""
+    """Run the scenario at two processes of a service with these limits, on an emptied store."""
     with store.client() as client:
         client.flushall()
 

@@ -1,4 +1,4 @@
-"""Services in processes of their own, as an operator has them, and a small service that they can be asked to run.
+"""Services in separate processes, as an operator has them, and a small service that they can run.
 
 As a program: `python tests/server/serving.py FLAGS` is `rollbook serve FLAGS` with that small service alone.
 """
@@ -30,7 +30,10 @@ POLL_SECONDS = 0.02
 Foundation = Any
 
 DIARY = "rollbook.test.Diary"
-"""Keeps a match of one-word events in the service's log: Write appends, Read counts, Follow lasts until the drain."""
+"""The small service keeps a match of one-word events in the service's log.
+
+Write appends, Read counts, Follow lasts until the drain.
+"""
 
 
 LARGE_BYTES = 16 << 20
@@ -38,14 +41,14 @@ LARGE_BYTES = 16 << 20
 
 
 class Diary:
-    """A servicer that is small, and real: what it acknowledges is in the log."""
+    """A small servicer over a real log: acknowledged events are durable."""
 
     def __init__(self, foundation: Foundation) -> None:
         self._log = foundation.log
         self._draining = asyncio.Event()
 
     def add(self, server: grpc.aio.Server) -> None:
-        """Register it."""
+        """Register the methods."""
         self._server = server
         text: dict[str, Any] = {
             "request_deserializer": wrappers_pb2.StringValue.FromString,
@@ -84,54 +87,54 @@ class Diary:
         return wrappers_pb2.Int64Value(value=await self._log.head("diary"))
 
     async def slowly(self, request: wrappers_pb2.StringValue, context: Any) -> AsyncIterator[wrappers_pb2.Int64Value]:
-        """Say that it has begun, and write only when the service is being drained."""
+        """Answer once at the beginning, and append an event only when the service drains."""
         yield wrappers_pb2.Int64Value(value=0)
         await self._draining.wait()
         yield await self.write(request, context)
 
     async def fail(self, request: wrappers_pb2.StringValue, _context: Any) -> wrappers_pb2.Int64Value:
-        """Fail, and say with what."""
+        """Fail with an exception that contains the request."""
         raise ValueError(f"cannot deal with Bearer {request.value}")
 
     async def collapse(self, _request: wrappers_pb2.StringValue, _context: Any) -> wrappers_pb2.Int64Value:
-        """Let the whole server end under the service."""
+        """Stop the whole server under the service."""
         self._collapsing = asyncio.create_task(self._server.stop(None))
         return wrappers_pb2.Int64Value(value=0)
 
     async def stay(self, _request: wrappers_pb2.StringValue, _context: Any) -> AsyncIterator[wrappers_pb2.Int64Value]:
-        """Stay for ever, drain or no drain."""
+        """Never end, also not at a drain."""
         yield wrappers_pb2.Int64Value(value=1)
         await asyncio.Event().wait()
 
     async def follow(self, _request: wrappers_pb2.StringValue, _context: Any) -> AsyncIterator[wrappers_pb2.Int64Value]:
-        """One word at first, and a last one when the service is being drained."""
+        """Send one message at first, and a last one when the service drains."""
         yield wrappers_pb2.Int64Value(value=1)
         await self._draining.wait()
         yield wrappers_pb2.Int64Value(value=-1)
 
     async def flood(self, _request: wrappers_pb2.StringValue, _context: Any) -> AsyncIterator[wrappers_pb2.BytesValue]:
-        """More than any client takes in, without an end."""
+        """Send more than any client reads, without end."""
         while True:
             yield wrappers_pb2.BytesValue(value=bytes(LARGE_BYTES))
 
     async def large(self, _request: wrappers_pb2.StringValue, _context: Any) -> wrappers_pb2.BytesValue:
-        """One answer that takes a while to write."""
+        """Send one answer that takes a while to write."""
         return wrappers_pb2.BytesValue(value=bytes(LARGE_BYTES))
 
     async def chat(
         self, requests: AsyncIterator[wrappers_pb2.StringValue], context: Any
     ) -> AsyncIterator[wrappers_pb2.Int64Value]:
-        """Write every word, for as long as there are any."""
+        """Append every word of the stream."""
         async for request in requests:
             yield await self.write(request, context)
 
     async def drain(self) -> None:
-        """Let the streams have their last word."""
+        """Let the streams send their last message."""
         self._draining.set()
 
 
 async def only_the_diary(foundation: Foundation) -> Any:
-    """What these services run."""
+    """Assemble a service with only the diary."""
     from rollbook.server.process.lifecycle import Assembly, Servicer  # noqa: PLC0415 - as serve does
 
     diary = Diary(foundation)
@@ -139,7 +142,7 @@ async def only_the_diary(foundation: Foundation) -> Any:
 
 
 class Service:
-    """A service in a process of its own, and what it says on standard error."""
+    """A service in a separate process, and its standard error."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
@@ -153,62 +156,62 @@ class Service:
             self.said.append(line)
 
     def hang_up(self) -> None:
-        """Stop listening to a service that has ended."""
+        """Close the pipe of a service that has ended."""
         self._listener.join(READY_SECONDS)
         assert self.process.stderr is not None
         self.process.stderr.close()
 
     @property
     def lines(self) -> list[dict[str, Any]]:
-        """What it logged; every line has to be JSON but those of gRPC's own core, and why a process did not start."""
+        """The log lines as JSON, without lines of gRPC's core and reasons for a failed start."""
         return [json.loads(line) for line in self.said if not re.match(r"[IWE]\d{4} |rollbook serve: |$", line)]
 
     def line(self, event: str) -> dict[str, Any]:
-        """Wait for a line in the log that begins like this."""
+        """Wait for a log line whose event begins like this."""
         found: dict[str, Any] = until(
             lambda: next((line for line in self.lines if line["event"].startswith(event)), None), self
         )
         return found
 
     def line_after_end(self, event: str) -> dict[str, Any]:
-        """A line in the log of a service that has ended."""
+        """A log line of a service that has ended."""
         return next(line for line in self.lines if line["event"] == event)
 
     @property
     def address(self) -> str:
-        """Where it listens, once it does."""
+        """The address, once the service listens."""
         return str(self.line("listening")["address"])
 
     @property
     def store(self) -> psutil.Process:
-        """Its own server, once it runs."""
+        """The service's own store server, once it runs."""
         found: psutil.Process = until(lambda: next(iter(stores(self.process.pid)), None), self)
         return found
 
     def channel(self) -> grpc.Channel:
-        """A connection of its own to it."""
+        """A new connection to the service."""
         return grpc.insecure_channel(self.address, options=[("grpc.use_local_subchannel_pool", 1)])
 
     def status(self) -> int:
-        """What it says of its health."""
+        """The status from the health service."""
         with self.channel() as channel:
             answer = health(channel).Check(health_pb2.HealthCheckRequest(), timeout=10, wait_for_ready=True)
             return int(answer.status)
 
     def ended(self, seconds: float = READY_SECONDS) -> int:
-        """Its exit code, once it has ended and everything it said has been heard."""
+        """Wait for the end, and return the exit code once all output is read."""
         code = self.process.wait(seconds)
         self._listener.join(seconds)
         return code
 
 
 def health(channel: grpc.Channel) -> Any:
-    """The health service's stub, whose methods its types do not know."""
+    """The health service's stub, whose type stubs lack the methods."""
     return health_pb2_grpc.HealthStub(channel)
 
 
 def stores(process: int) -> list[psutil.Process]:
-    """The servers that a service has as children."""
+    """The store servers below a service."""
     found = []
     for child in psutil.Process(process).children():
         try:
@@ -220,7 +223,7 @@ def stores(process: int) -> list[psutil.Process]:
 
 
 def until(condition: Callable[[], Any], service: Service | None = None) -> Any:
-    """Wait until there is something, and return it."""
+    """Wait until the condition is true, and return its value."""
     deadline = time.monotonic() + READY_SECONDS
     while not (found := condition()):
         said = "" if service is None else "".join(service.said)
@@ -238,13 +241,13 @@ WORKER = [*PROGRAM, "worker"]
 
 @contextmanager
 def service(data: Path, *flags: str) -> Iterator[Service]:
-    """A service on a data directory and a free port; what is left of it in the end is killed."""
+    """A service on a data directory and a free port; at the end its processes are killed."""
     with started([*PROGRAM, "--data", str(data), "--listen", "127.0.0.1:0", *flags]) as one:
         yield one
 
 
 def another(data: Path, one: Service) -> Path:
-    """A second data directory beside this one, with the keys of the service that has begun here."""
+    """Create a second data directory with the keys of this service."""
     assert one.address
     there = data.with_name(f"{data.name}-too")
     there.mkdir()
@@ -255,7 +258,7 @@ def another(data: Path, one: Service) -> Path:
 
 @contextmanager
 def started(words: Sequence[str], env: dict[str, str] | None = None) -> Iterator[Service]:
-    """A service that a command starts."""
+    """A service started by this command."""
     process = subprocess.Popen(
         words,
         stderr=subprocess.PIPE,
@@ -277,7 +280,7 @@ def started(words: Sequence[str], env: dict[str, str] | None = None) -> Iterator
 
 
 def call(channel: grpc.Channel, method: str, text: str = "") -> int:
-    """Ask the diary."""
+    """Call a unary method of the diary."""
     ask = channel.unary_unary(
         f"/{DIARY}/{method}",
         request_serializer=wrappers_pb2.StringValue.SerializeToString,
@@ -288,7 +291,7 @@ def call(channel: grpc.Channel, method: str, text: str = "") -> int:
 
 
 def begin(channel: grpc.Channel, method: str, text: str = "") -> Any:
-    """Ask the diary for something that takes a while."""
+    """Begin a streaming call of the diary."""
     ask = channel.unary_stream(
         f"/{DIARY}/{method}",
         request_serializer=wrappers_pb2.StringValue.SerializeToString,
@@ -298,7 +301,7 @@ def begin(channel: grpc.Channel, method: str, text: str = "") -> Any:
 
 
 def main(words: list[str]) -> int:
-    """`rollbook serve` with the diary in place of matches; every flag has a value here."""
+    """Run `rollbook serve` with the diary in place of matches; every flag needs a value."""
     from rollbook.cli.commands.serve import run, supervise  # noqa: PLC0415 - only in the process that serves
     from rollbook.cli.worker import work  # noqa: PLC0415 - only in the process that serves
     from rollbook.server.configuration.settings import Settings  # noqa: PLC0415 - only in the process that serves

@@ -1,4 +1,4 @@
-"""Strangers at a table: clients that know nothing but the contract, and do not mind when the service dies."""
+"""Clients that use only the contract, and continue when the service dies."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PAUSE_SECONDS = 0.05
 
 
 class Line:
-    """A connection that is made anew whenever it breaks."""
+    """A connection that is restored whenever it breaks."""
 
     def __init__(self, address: str) -> None:
         """Call this address."""
@@ -46,7 +46,7 @@ class Line:
         self.identity: Any = identity_pb2_grpc.IdentityServiceStub(channel)
 
     async def settled(self, call: Callable[[], Awaitable[Answer]]) -> Answer:
-        """The answer, however often it has to be asked for."""
+        """Call until there is an answer."""
         while True:
             try:
                 return await call()
@@ -58,7 +58,7 @@ class Line:
 
 @dataclass
 class Stranger:
-    """A guest with a connection, and every event that it was told or acknowledged, by number."""
+    """A guest with a connection, and all events delivered or acknowledged to it, by sequence."""
 
     line: Line
     name: str
@@ -80,11 +80,11 @@ class Stranger:
 
     @property
     def metadata(self) -> list[tuple[str, str]]:
-        """Who calls."""
+        """The call metadata with the token."""
         return [("authorization", f"Bearer {self.token}")]
 
     async def call(self, method: str, request: Any) -> Any:
-        """Ask, with the same request id until there is an answer; what the answer acknowledges is noted."""
+        """Call with the same request id until there is an answer; note the acknowledged events."""
         stub = getattr(self.line.matches, method)
         answer = await self.line.settled(lambda: stub(request, metadata=self.metadata, timeout=CALL_SECONDS))
         for event in answer.made.events:
@@ -92,7 +92,7 @@ class Stranger:
         return answer
 
     def note(self, where: dict[int, bytes], data: bytes) -> None:
-        """Keep an event; one of the same number must be the same."""
+        """Note an event; an earlier one of the same sequence must be equal."""
         number = Event.FromString(data).sequence
         assert where.setdefault(number, data) == data
 
@@ -117,11 +117,11 @@ class Stranger:
         await self.call("Ready", request)
 
     def request_id(self) -> str:
-        """A fresh one."""
+        """A new request id."""
         return f"request-{self.rng.randbytes(12).hex()}"
 
     async def watch(self, match_id: str, *, play: bool) -> None:
-        """Follow the match to its end, over as many connections as it takes; choose whenever it is one's turn."""
+        """Follow the match to its end, reconnecting as needed; with `play` choose whenever it is this seat's turn."""
         position: Position | None = None
         while self.ended is None:
             request = feed_pb2.WatchMatchRequest(match_id=match_id, position=position)
@@ -138,7 +138,7 @@ class Stranger:
                 await asyncio.sleep(PAUSE_SECONDS)
 
     def take(self, frame: MatchFrame, position: Position | None) -> Position | None:
-        """Note what a frame tells, and return the position behind it; every event follows the one before."""
+        """Note the events of a frame, check that they follow each other, and return the position after them."""
         kind = frame.WhichOneof("frame")
         if kind == "confirmed":
             return position or frame.confirmed.position
@@ -157,7 +157,7 @@ class Stranger:
         return position
 
     async def choose(self, match_id: str, position: Position, legal: LegalChoices) -> None:
-        """Some legal choice, at the position where it is one's turn."""
+        """Make a random legal choice at this position."""
         choice = any_choice(legal, self.rng)
         request = match_pb2.ChooseRequest(
             request_id=self.request_id(), match_id=match_id, position=position, choice=choice
@@ -166,7 +166,7 @@ class Stranger:
 
 
 def any_choice(legal: LegalChoices, rng: random.Random) -> Choice:
-    """One of the legal choices, from nothing but the message."""
+    """A random legal choice, from the message alone."""
     game = game_in(legal)
     assert game is not None
     return write_choice(game, read_legal(game, legal).sample(rng.randrange))

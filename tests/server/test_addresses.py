@@ -1,4 +1,4 @@
-"""Where calls come from: proxies are believed that are trusted, and nobody else."""
+"""Addresses of callers: only trusted proxies and gateways may name another address."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from rollbook.server.addresses import (
 
 
 class Context:
-    """A call from this peer, with what it says of where it came from."""
+    """A call from this peer, with its forwarding headers."""
 
     def __init__(self, peer: str, *forwarded: str | bytes, gateway: Sequence[str] = ()) -> None:
-        """Keep all of it."""
+        """Keep the values."""
         self._peer = peer
         self._forwarded = forwarded
         self._gateway = gateway
 
     def peer(self) -> str:
-        """As gRPC names it."""
+        """The peer as gRPC names it."""
         return self._peer
 
     def invocation_metadata(self) -> Any:
-        """As gRPC hands it over."""
+        """The metadata as gRPC returns it."""
         named = [("x-forwarded-for", value) for value in self._forwarded]
         return (*named, *((GATEWAY, token) for token in self._gateway))
 
@@ -51,7 +51,7 @@ class Context:
     ],
 )
 def test_a_peer_is_its_address_and_a_household_one(peer: str, address: str) -> None:
-    """The port tells nobody apart, nor does what stands behind the first 64 bits of an IPv6 address."""
+    """Ports are ignored, and so is everything after the first 64 bits of an IPv6 address."""
     assert address == Addresses().of(Context(peer))
 
 
@@ -84,13 +84,13 @@ def test_a_peer_is_its_address_and_a_household_one(peer: str, address: str) -> N
     ],
 )
 def test_a_trusted_proxy_says_who_called_it(forwarded: tuple[str | bytes, ...], address: str) -> None:
-    """The rightmost hop that is no trusted proxy; what a caller made up stands to the left of that."""
+    """The rightmost hop that is no trusted proxy counts; a caller can only forge hops to its left."""
     addresses = Addresses([read_network("10.0.0.0/8")])
     assert address == addresses.of(Context("ipv4:10.0.0.1:4711", *forwarded))
 
 
 def test_nobody_else_is_believed() -> None:
-    """Otherwise a caller could be from anywhere, with a new bound for every call."""
+    """Otherwise a caller could choose a new address, and with it a new limit, for every call."""
     for addresses in (Addresses(), Addresses([read_network("10.0.0.0/8")])):
         assert "192.0.2.1" == addresses.of(Context("ipv4:192.0.2.1:4711", "192.0.2.7"))
 
@@ -100,7 +100,7 @@ def test_nobody_else_is_believed() -> None:
     [(("Bearer good",), "192.0.2.7"), (("Bearer bad",), "127.0.0.1"), (("Bearer good", "Bearer good"), "127.0.0.1")],
 )
 def test_a_gateway_says_for_whom_it_calls(tokens: Sequence[str], address: str) -> None:
-    """By a token of that role, wherever it calls from: so the guests of a page are counted by their own addresses."""
+    """A token of the role `gateway` is needed; the guests of a page are then counted by their own addresses."""
     addresses = Addresses(is_gateway=lambda token: token.startswith("good"))
     assert address == addresses.of(Context("ipv4:127.0.0.1:4711", "192.0.2.7", gateway=tokens))
 
@@ -121,13 +121,13 @@ def test_a_gateway_says_for_whom_it_calls(tokens: Sequence[str], address: str) -
     ],
 )
 def test_a_network_that_is_banned_holds_the_callers_in_it(banned: str, peer: str, is_inside: bool) -> None:
-    """Also where a caller counts as a household of its own."""
+    """Also where the caller's own limit counts a whole IPv6 household."""
     caller = Addresses().of(Context(peer))
     assert is_inside == (bannable_network(banned) in bannable_networks_around(caller))
 
 
 def test_a_value_that_is_no_address_is_logged_once_and_not_without_end() -> None:
-    """The operator sees what a proxy sends; a proxy that sends something else with every call fills no disk."""
+    """Operators see what a proxy sends; a proxy that sends a different value with every call cannot fill the disk."""
     addresses = Addresses([read_network("10.0.0.0/8")])
     with capture_logs() as logged:
         for value in ["a host", "a host", "\x1b" * 1_000, *(f"port-{number}" for number in range(1_000))]:
@@ -140,7 +140,7 @@ def test_a_value_that_is_no_address_is_logged_once_and_not_without_end() -> None
 
 
 def test_a_value_that_is_not_read_is_not_logged() -> None:
-    """Every client can send such a value; a trusted proxy writes the address of the caller behind it."""
+    """Any client can send such a value; a trusted proxy appends the caller's address after it."""
     with capture_logs() as logged:
         Addresses().of(Context("ipv4:192.0.2.1:4711", "a host"))
         Addresses([read_network("10.0.0.0/8")]).of(Context("ipv4:10.0.0.1:4711", "a host, 192.0.2.7"))

@@ -1,4 +1,4 @@
-"""Loops outlive whatever goes wrong in them, and health and metrics say so when they stand still."""
+"""Background loops survive exceptions; health and metrics report a loop that stands still."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def valkey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Let the loop run until this holds."""
+    """Let the event loop run until the condition holds."""
     while not condition():  # noqa: ASYNC110 - nothing in a loop says so
         await asyncio.sleep(0)
 
 
 @pytest.mark.parametrize("failure", [ValueError, KeyError, OSError, AssertionError])
 def test_a_loop_outlives_any_exception(monkeypatch: pytest.MonkeyPatch, failure: type[Exception]) -> None:
-    """Each is counted; a loop that only fails stands still, and one that comes round again does not."""
+    """Each exception is counted; a loop that only fails counts as standing still until it succeeds."""
     monkeypatch.setattr(loops, "RETRY_SECONDS", 0.0)
     monkeypatch.setattr(loops, "STILL_SECONDS", 0.05)
     counted: list[str] = []
@@ -65,7 +65,7 @@ def test_a_loop_outlives_any_exception(monkeypatch: pytest.MonkeyPatch, failure:
 
 
 def words(data: Path, *flags: str) -> list[str]:
-    """What starts a service with metrics."""
+    """The command line of a service with metrics."""
     ports = ("--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--log-level", "info")
     return [sys.executable, "-m", "rollbook", "serve", "--data", str(data), *ports, *flags]
 
@@ -81,20 +81,20 @@ SWEEPER_FAILURES = 'rollbook_loop_failures_total{loop="sweeper"}'
 
 
 def scribble(client: Any, key: bytes) -> None:
-    """Write what no sweeper can read."""
+    """Write a value that no sweeper can read."""
     with client.pipeline(transaction=True) as both:
         both.delete(key).hset(key, "no", "number").execute()
 
 
 def until_failed(one: Any, spoil: Callable[[], None]) -> None:
-    """Spoil something until the sweeper has met it: it may have read before, and write over it afterwards."""
+    """Repeat the damage until the sweeper has failed on it, since the sweeper may overwrite it."""
     while metric(one, SWEEPER_FAILURES) == 0:
         spoil()
         time.sleep(0.1)
 
 
 def test_health_says_that_the_sweeper_stands_still(valkey: Server, tmp_path: Path) -> None:
-    """The store is well and takes appends, and yet no turn would ever end."""
+    """The store is well and accepts appends, but no turn would end."""
     with (
         started(words(tmp_path, "--redis", valkey.url)) as one,
         one.channel() as channel,
@@ -110,7 +110,7 @@ def test_health_says_that_the_sweeper_stands_still(valkey: Server, tmp_path: Pat
 
 
 def test_health_tells_of_the_archive_apart(tmp_path: Path) -> None:
-    """While it is away matches are opened and the service serves; failures are counted."""
+    """While the archive is away, the service serves and opens matches; failures are counted."""
     archive = tmp_path / "archive"
     archive.mkdir()
     with (

@@ -1,4 +1,4 @@
-"""The service as strangers have it: whole matches over the wire, while server and store are killed under them."""
+"""Whole matches over the wire, while server and store are killed."""
 
 from __future__ import annotations
 
@@ -34,29 +34,29 @@ PATIENCE_SECONDS = 240
 
 
 class Serving:
-    """`rollbook serve` in a process of its own, started again as often as it is killed."""
+    """`rollbook serve` in a separate process that is restarted whenever it is killed."""
 
     words: tuple[str, ...] = ()
 
     def __init__(self, data: Path) -> None:
-        """Serve this data directory on one port for good."""
+        """Serve this data directory on a fixed port."""
         self.data = data
         self.address = f"127.0.0.1:{free_port()}"
         self.process = self.start()
 
     def start(self) -> subprocess.Popen[bytes]:
-        """Start the service; who calls before it listens tries again."""
+        """Start the service; clients that call before it listens have to retry."""
         words = ["serve", "--data", str(self.data), "--listen", self.address, "--log-level", "warning", *self.words]
         with (self.data.parent / "service.log").open("ab") as said:
             return subprocess.Popen([sys.executable, "-m", "rollbook", *words], stderr=said)
 
     def kill_worker(self) -> None:
-        """Kill the first of several workers, which is started again."""
+        """Kill the first of several workers; the supervisor restarts it."""
         first, *_ = [child for child in self.children() if "rollbook.cli.worker" in child.cmdline()]
         first.kill()
 
     def children(self) -> list[psutil.Process]:
-        """The processes that the service has started and not lost."""
+        """The running child processes of the service."""
         with suppress(psutil.NoSuchProcess):
             return [
                 child for child in psutil.Process(self.process.pid).children() if child.status() != psutil.STATUS_ZOMBIE
@@ -64,7 +64,7 @@ class Serving:
         return []
 
     def stores(self) -> list[psutil.Process]:
-        """The store that the service runs."""
+        """The service's own store server, if it runs."""
         return [child for child in self.children() if "server" in child.name()]
 
     def kill_service(self) -> None:
@@ -74,12 +74,12 @@ class Serving:
         self.process = self.start()
 
     def kill_store(self) -> None:
-        """Kill the store under the service, which starts it again."""
+        """Kill the store; the service restarts it."""
         for store in self.stores():
             store.kill()
 
     def kill_both(self) -> None:
-        """Kill everything, and start it again."""
+        """Kill service and store, and start them again."""
         stores = self.stores()
         self.process.kill()
         for store in stores:
@@ -88,7 +88,7 @@ class Serving:
         self.process = self.start()
 
     def end(self) -> int:
-        """End it as an operator does; its exit code."""
+        """End the service as an operator does; return its exit code."""
         self.process.send_signal(signal.SIGTERM)
         try:
             return self.process.wait(60)
@@ -98,19 +98,19 @@ class Serving:
                 store.kill()
 
     def said(self) -> str:
-        """What it logged."""
+        """The service's log."""
         return (self.data.parent / "service.log").read_text(encoding="utf-8")
 
 
 class ByTwoWorkers(Serving):
-    """A service whose calls are answered by two processes."""
+    """A service with two workers."""
 
     words = ("--workers", "2")
 
 
 @asynccontextmanager
 async def serving(folder: Path, kind: type[Serving] = Serving) -> AsyncIterator[Serving]:
-    """A service that is ended in the end, whatever happens."""
+    """A service that is always ended."""
     service = kind(folder / "data")
     try:
         yield service
@@ -120,7 +120,7 @@ async def serving(folder: Path, kind: type[Serving] = Serving) -> AsyncIterator[
 
 
 def run(scenario: Callable[[], Awaitable[None]]) -> None:
-    """Run a scenario, and give up when it takes far too long."""
+    """Run a scenario; fail after `PATIENCE_SECONDS`."""
 
     async def bounded() -> None:
         async with asyncio.timeout(PATIENCE_SECONDS):
@@ -130,7 +130,7 @@ def run(scenario: Callable[[], Awaitable[None]]) -> None:
 
 
 async def seated(line: Line, seats: int, rng: random.Random, **game: Any) -> tuple[str, list[Stranger]]:
-    """A match with everybody seated and ready, half of them with entropy of their own."""
+    """A match with all players seated and ready, half of them with entropy."""
     people = [
         Stranger(line, f"Stranger {seat}", random.Random(rng.random()), rng.randbytes(32) if seat % 2 else b"")
         for seat in range(seats)
@@ -147,7 +147,7 @@ async def seated(line: Line, seats: int, rng: random.Random, **game: Any) -> tup
 
 
 def assert_proved(match_id: str, watcher: Stranger, people: list[Stranger]) -> None:
-    """What the watcher was told is the whole match: it holds all that was acknowledged, and its dice prove."""
+    """Check that the watcher received the whole match, with all acknowledged events and dice that can be proved."""
     assert watcher.ended is not None
     log = [watcher.told[number] for number in range(1, watcher.ended.position.sequence + 1)]
     assert len(log) == len(watcher.told)
@@ -170,7 +170,7 @@ def assert_proved(match_id: str, watcher: Stranger, people: list[Stranger]) -> N
 
 @pytest.mark.parametrize("name", list(current()))
 def test_every_number_of_seats_plays_every_game_to_the_end_over_the_wire(name: str, tmp_path: Path) -> None:
-    """Strangers with a gRPC client each; everybody is told the same bytes, and the dice prove from them alone."""
+    """Each player has a gRPC client; all receive the same bytes, which suffice to prove the dice."""
 
     async def scenario() -> None:
         rng = random.Random(SEED)
@@ -193,9 +193,9 @@ def test_every_number_of_seats_plays_every_game_to_the_end_over_the_wire(name: s
 
 @pytest.mark.parametrize("kind", [Serving, ByTwoWorkers])
 def test_kill_9_at_any_moment_loses_nothing_that_was_acknowledged(kind: type[Serving], tmp_path: Path) -> None:
-    """Service, store, both, or a worker, while matches are played and watched (seed: ROLLBOOK_SEED).
+    """Kills service, store, both, or a worker during play (seed: ROLLBOOK_SEED).
 
-    Everybody has a connection of their own, so that those of a match are with different workers, if there are several.
+    Every client has its own connection, so that the clients of a match use different workers.
     """
 
     async def scenario() -> None:
@@ -233,7 +233,7 @@ def test_kill_9_at_any_moment_loses_nothing_that_was_acknowledged(kind: type[Ser
 
 
 def test_the_log_of_the_service_tells_no_token_and_no_name(tmp_path: Path) -> None:
-    """Whoever reads the operator's log learns what happened, not who is who."""
+    """Readers of the log learn what happened, but not who the players are."""
 
     async def scenario() -> None:
         async with serving(tmp_path) as service:
@@ -249,13 +249,13 @@ def test_the_log_of_the_service_tells_no_token_and_no_name(tmp_path: Path) -> No
 
 
 def test_frames_are_what_strangers_rely_on() -> None:
-    """The kinds that a client has to know; a further one would be passed over by those that are written already."""
+    """The kinds of frames that a client needs; existing clients must ignore new ones."""
     kinds = [field.name for field in MatchFrame.DESCRIPTOR.oneofs_by_name["frame"].fields]
     assert ["confirmed", "events", "caught_up", "fell_behind", "revealed", "heartbeat", "ended"] == kinds
 
 
 def test_a_file_of_which_half_has_come_when_the_service_ends_is_not_judged(tmp_path: Path) -> None:
-    """A verdict on half of it would be wrong: whoever sends it is told to send it elsewhere."""
+    """A verdict on half a file would be wrong: the sender gets DRAINING and can retry elsewhere."""
 
     async def scenario() -> None:
         async with serving(tmp_path) as service:
@@ -270,7 +270,7 @@ def test_a_file_of_which_half_has_come_when_the_service_ends_is_not_judged(tmp_p
                 while True:
                     await stub.AuditReplay(iter(()), metadata=sender.metadata)
 
-            # Nobody may have two of them under way, so that a second one tells when the first one is.
+            # The limit is one upload at a time, so a refused second one proves that the first has begun.
             assert "TOO_MANY_WATCHES" == (await refusal(another())).reason
             assert 0 == await asyncio.to_thread(service.end)
             assert "DRAINING" == (await refusal(upload)).reason

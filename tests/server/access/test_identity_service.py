@@ -1,4 +1,4 @@
-"""The IdentityService over a real channel: guests, old tokens, limits, and the keys of heads and files."""
+"""The IdentityService over a real channel: guests, old tokens, limits, and the published keys."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from tests.server.rpc.talking import Person, World, refusal, run
 
 
 async def sign_in(world: World, **fields: Any) -> identity_pb2.SignInResponse:
-    """Become a guest."""
+    """Sign in as a guest."""
     response: identity_pb2.SignInResponse = await world.nobody().identity.SignIn(identity_pb2.SignInRequest(**fields))
     return response
 
 
 def test_a_guest_gets_a_token_that_opens_matches() -> None:
-    """With a name, or without one; the token says who it is until it expires."""
+    """Guests may choose a name; the token identifies them until it expires."""
 
     async def scenario(world: World) -> None:
         signed = await sign_in(world, name="Zoe\u0308")
@@ -41,7 +41,7 @@ def test_a_guest_gets_a_token_that_opens_matches() -> None:
 
 
 def test_a_device_code_makes_a_second_device_the_same_guest() -> None:
-    """Once, within five minutes, with the name or another one, however it is typed, and over any process."""
+    """Each code works once, within five minutes, with any spelling, with the same or another name, at any process."""
 
     async def scenario(world: World) -> None:
         guest = Person(world, world.channel, "guest", (await sign_in(world, name="Anna")).token)
@@ -70,7 +70,7 @@ def test_a_device_code_makes_a_second_device_the_same_guest() -> None:
 
 
 def test_a_device_code_that_does_not_hold_is_refused() -> None:
-    """Mistyped, or five minutes old; and an old token beside it does not help."""
+    """A mistyped or expired code is refused, also beside a valid old token."""
 
     async def scenario(world: World) -> None:
         signed = await sign_in(world, name="Anna")
@@ -86,7 +86,7 @@ def test_a_device_code_that_does_not_hold_is_refused() -> None:
 
 
 def test_device_codes_are_for_guests_and_not_too_many() -> None:
-    """Neither made nor tried; the answer says how long to wait."""
+    """Creating and trying codes is limited per hour; the refusal says how long to wait."""
 
     async def scenario(world: World) -> None:
         request = identity_pb2.CreateDeviceCodeRequest()
@@ -108,7 +108,7 @@ def test_device_codes_are_for_guests_and_not_too_many() -> None:
 
 
 def test_the_store_can_read_nothing_of_a_device_code() -> None:
-    """Neither code, subject nor name: whoever has a backup is nobody's second device."""
+    """A backup of the store does not contain code, subject or name in readable form."""
 
     async def scenario(world: World) -> None:
         guest = Person(world, world.channel, "guest", (await sign_in(world, name="Xanthippe")).token)
@@ -121,7 +121,7 @@ def test_the_store_can_read_nothing_of_a_device_code() -> None:
 
 
 def test_an_old_token_keeps_the_subject_for_thirty_days_after_it_expired() -> None:
-    """And with it the seat; another name may come along. One that does not hold is refused, not taken for none."""
+    """The guest keeps the seat and may change the name; an invalid old token is refused, not ignored."""
 
     async def scenario(world: World) -> None:
         signed = await sign_in(world, name="Anna")
@@ -147,7 +147,7 @@ def test_an_old_token_keeps_the_subject_for_thirty_days_after_it_expired() -> No
 
 @pytest.mark.parametrize("name", ["a\nb", "x" * 41, " a", "\u202ea", "\u3164", "b" + "\u0363" * 4])
 def test_a_name_that_cannot_be_shown_is_refused(name: str) -> None:
-    """The fact `why` says what is wrong with it."""
+    """The fact `why` explains the refusal."""
 
     async def scenario(world: World) -> None:
         told = await refusal(sign_in(world, name=name))
@@ -158,7 +158,7 @@ def test_a_name_that_cannot_be_shown_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["An\u3164na", "b" + "\u0363" * 4])
 def test_a_guest_keeps_a_name_that_new_guests_may_not_have(name: str) -> None:
-    """The token still holds, the guest returns with the name and sits down with it; no other such name is accepted."""
+    """The guest can return and take a seat with the old name; a new name of that kind is refused."""
 
     async def scenario(world: World) -> None:
         token = world.issuer.mint(
@@ -178,7 +178,7 @@ def test_a_guest_keeps_a_name_that_new_guests_may_not_have(name: str) -> None:
 
 
 def test_guests_can_be_switched_off() -> None:
-    """Then other tokens hold."""
+    """Tokens of other issuers still work."""
 
     async def scenario(world: World) -> None:
         told = await refusal(sign_in(world))
@@ -189,7 +189,7 @@ def test_guests_can_be_switched_off() -> None:
 
 
 def test_a_guest_who_returns_is_no_new_guest() -> None:
-    """With a token that holds there is room where there is none for others; to show it often is no way round."""
+    """A returning guest does not count as new; a separate limit stops frequent returns."""
 
     async def scenario(world: World) -> None:
         first = await sign_in(world)
@@ -203,7 +203,7 @@ def test_a_guest_who_returns_is_no_new_guest() -> None:
 
 
 def test_so_many_guests_come_from_one_address_in_an_hour() -> None:
-    """The next one is told when to come again."""
+    """The refusal says when to try again."""
 
     async def scenario(world: World) -> None:
         await sign_in(world)
@@ -217,7 +217,7 @@ def test_so_many_guests_come_from_one_address_in_an_hour() -> None:
 
 
 def test_the_keys_of_heads_and_files_are_published_old_ones_too() -> None:
-    """The oldest first; the one in use has signed the heads."""
+    """Keys are listed oldest first; the key in use has signed the heads."""
 
     async def scenario(world: World) -> None:
         response = await world.nobody().identity.GetKeys(identity_pb2.GetKeysRequest())
@@ -232,7 +232,7 @@ def test_the_keys_of_heads_and_files_are_published_old_ones_too() -> None:
 
 
 def test_the_keys_are_those_of_the_name_that_the_operator_gave() -> None:
-    """By it judges call the service; without one the oldest head key names it, which no rotation changes."""
+    """Judges call the service by this name; the default is the id of the oldest head key, which no rotation changes."""
 
     async def scenario(world: World) -> None:
         response = await world.nobody().identity.GetKeys(identity_pb2.GetKeysRequest())

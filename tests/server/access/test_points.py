@@ -1,4 +1,4 @@
-"""What calls cost: points by the work that they turn out to be, of the subject and of the address."""
+"""The cost of calls: points for the actual work, counted per subject and per address."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from tests.server.rpc.talking import Person, refusal
 
 PLENTY = 10**6
 EVENTS = 360
-"""Of a long match: reading it is expensive."""
+"""A match of so many events is expensive to read."""
 
 
 def used(service: Parts, sub: str) -> float:
-    """How many points a subject has used; the clock of a test does not go on."""
+    """The points that a subject has used; the test clock does not advance, so none are refilled."""
     rates = service.rates
     return rates.at_once - rates.bucket(f"8:rollbook:{sub}", 0).left
 
 
 async def long_match(world: Keeper, **fields: Any) -> tuple[str, int]:
-    """A running match, and how many events it has."""
+    """Play a match until it has `EVENTS` events; return its id and the number of events."""
     match_id, people = await world.started(**fields)
     while (known := world.service.replicas.known(match_id)) is None or known.head.sequence < EVENTS:
         await played_on(world, match_id, people, 10)
@@ -49,14 +49,14 @@ async def long_match(world: Keeper, **fields: Any) -> tuple[str, int]:
 
 @asynccontextmanager
 async def fresh(world: Keeper) -> Any:
-    """A process that knows no match yet."""
+    """A process that has not loaded any match."""
     process = world.process()
     async with world.serving(process):
         yield process
 
 
 def test_points_follow_the_events_that_a_call_reads_and_sends(tmp_path: Path) -> None:
-    """A match that no call has read yet costs its events, and after that next to nothing."""
+    """The first call that reads a match pays for its events; later calls cost almost nothing."""
 
     async def scenario(world: Keeper) -> None:
         match_id, events = await long_match(world)
@@ -79,7 +79,7 @@ def test_points_follow_the_events_that_a_call_reads_and_sends(tmp_path: Path) ->
 
 
 def test_points_follow_the_matches_that_a_call_reads(tmp_path: Path) -> None:
-    """WatchLobby costs every match that it shows, and a page at least as many as it may have."""
+    """WatchLobby pays for every match that it sends; a page costs at least its page size."""
 
     async def scenario(world: Keeper) -> None:
         for _ in range(12):
@@ -95,7 +95,7 @@ def test_points_follow_the_matches_that_a_call_reads(tmp_path: Path) -> None:
 
 
 def test_a_page_costs_the_matches_that_it_passes_over(tmp_path: Path) -> None:
-    """Otherwise a page that finds nothing would be the cheapest way to have the whole lobby read."""
+    """Otherwise a page without results would be the cheapest way to make the service read the whole lobby."""
 
     async def scenario(world: Keeper) -> None:
         host = world.person("host")
@@ -108,7 +108,7 @@ def test_a_page_costs_the_matches_that_it_passes_over(tmp_path: Path) -> None:
 
 
 def test_what_a_call_owes_is_paid_before_the_next_one(tmp_path: Path) -> None:
-    """A match of any length can be read with a full bucket; then the caller waits."""
+    """With a full bucket a caller can read a match of any length, and then has to wait."""
 
     async def scenario(world: Keeper) -> None:
         match_id, events = await long_match(world)
@@ -137,7 +137,7 @@ class Counting:
     """Counts how many calls read a page of the lobby at once."""
 
     def __init__(self, log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Read pages of this log."""
+        """Count the page reads of this log."""
         self.most = self._inside = 0
         self.wanted = 1
         self.begun, self._all_inside = asyncio.Event(), asyncio.Event()
@@ -145,7 +145,7 @@ class Counting:
         monkeypatch.setattr(log, "page", self.page)
 
     async def page(self, *what: Any) -> Any:
-        """Wait until as many are inside as are wanted, and give all others time to come in."""
+        """Wait until `wanted` calls are inside, then give other calls time to enter."""
         self.begun.set()
         self._inside += 1
         self.most = max(self.most, self._inside)
@@ -164,7 +164,7 @@ class Counting:
 def test_one_expensive_call_of_a_subject_runs_at_a_time(
     subjects: tuple[str, ...], size: int, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Eight pages of 200 come one after the other; those of another subject and small pages do not wait."""
+    """Eight pages of 200 run one after the other; another subject's calls and small pages do not wait."""
 
     async def scenario(world: Keeper) -> None:
         await world.person("host").open()
@@ -181,7 +181,7 @@ def test_one_expensive_call_of_a_subject_runs_at_a_time(
 def test_a_call_that_is_given_up_lets_the_next_one_have_its_turn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whether it waits or has begun; nothing is left of callers that have gone."""
+    """Both for a waiting and for a running call: a cancelled call releases its turn."""
 
     async def scenario(world: Keeper) -> None:
         await world.person("host").open()
@@ -204,28 +204,28 @@ def test_a_call_that_is_given_up_lets_the_next_one_have_its_turn(
 
 
 async def look(world: Keeper, match_id: str) -> None:
-    """At a match that the process does not know."""
+    """Look at a match that the process has not loaded."""
     await world.person("one").look(match_id)
 
 
 async def watch(world: Keeper, match_id: str) -> None:
-    """The same match from its beginning."""
+    """Watch the match from its beginning."""
     await world.watch(world.person("one"), match_id).until("caught_up")
 
 
 async def replay(world: Keeper, match_id: str) -> None:
-    """Its file."""
+    """Fetch the replay of the match."""
     await world.replay(world.person("one"), match_id)
 
 
 async def listed(world: Keeper, match_id: str) -> None:
-    """All matches."""
+    """List all matches."""
     del match_id
     await world.person("one").call("ListMatches", page_size=200)
 
 
 async def lobby(world: Keeper, match_id: str) -> None:
-    """The same by a feed."""
+    """Watch the lobby."""
     del match_id
     await world.lobby(world.person("one")).until("snapshot")
 
@@ -244,7 +244,7 @@ def test_long_work_leaves_the_loop_to_others_in_between(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Here after every step; a service does so after a millisecond, which must be less than two."""
+    """The test yields after every step; a service yields after at most two milliseconds."""
     assert slices.SLICE_SECONDS < 0.002
     rest, rests = slices.Slices.rest, 0
 
@@ -277,14 +277,14 @@ class Proxied(Keeper):
     """A service that trusts its own machine as a proxy."""
 
     def given(self, keys: dict[str, Any] | None = None) -> Given:
-        """Addresses as well."""
+        """Add the address settings."""
         given = super().given(keys)
         addresses = Addresses([read_network("127.0.0.0/8")], partial(is_gateway, given.verifier))
         return replace(given, addresses=addresses)
 
 
 def proxied(scenario: Callable[[Proxied], Awaitable[None]], folder: Path, **how: Any) -> None:
-    """Let the scenario happen behind the proxy."""
+    """Run the scenario behind the proxy."""
 
     async def main() -> None:
         async with (
@@ -297,7 +297,7 @@ def proxied(scenario: Callable[[Proxied], Awaitable[None]], folder: Path, **how:
 
 
 def at(person: Person, address: str) -> Person:
-    """The same person, who calls from there."""
+    """Let the person call from this address."""
     person.metadata = (*person.metadata, (FORWARDED, address))
     return person
 
@@ -313,7 +313,7 @@ async def looks(person: Person, match_id: str) -> int:
 
 
 def test_an_address_may_use_ten_times_as_much_as_a_subject(tmp_path: Path) -> None:
-    """For all its subjects together; other addresses and this machine itself are not concerned."""
+    """The limit covers all subjects of an address; other addresses and the local machine are not affected."""
 
     async def scenario(world: Proxied) -> None:
         match_id = (await world.person("host").open()).match_id
@@ -321,7 +321,7 @@ def test_an_address_may_use_ten_times_as_much_as_a_subject(tmp_path: Path) -> No
         assert [3] * 10 == [await looks(at(world.person(f"p{number}"), there), match_id) for number in range(10)]
         told = await refusal(at(world.person("p10"), "::ffff:203.0.113.7").look(match_id))
         assert ("RATE_LIMITED", {"retry_after_ms": "50"}) == (told.reason, told.facts)
-        # What the address refuses the subject does not pay for.
+        # A call refused for its address costs the subject nothing.
         assert 3 == await looks(at(world.person("p10"), elsewhere), match_id)
         assert [3] * 12 == [await looks(world.person(f"local-{number}"), match_id) for number in range(12)]
         world.clock.ms += 1_000
@@ -332,7 +332,10 @@ def test_an_address_may_use_ten_times_as_much_as_a_subject(tmp_path: Path) -> No
 
 
 def test_behind_a_page_the_address_of_the_visitor_counts(tmp_path: Path) -> None:
-    """For visitors with a token, and for looks of the page on behalf of others; its own looks are not counted."""
+    """Visitors' addresses count for calls with a token and for the page's calls on behalf of others.
+
+    The page's own calls are not counted.
+    """
 
     async def scenario(world: Proxied) -> None:
         match_id = (await world.person("host").open()).match_id
@@ -357,7 +360,7 @@ def test_behind_a_page_the_address_of_the_visitor_counts(tmp_path: Path) -> None
 
 
 def test_a_choice_on_a_stream_is_counted_by_address_as_well(tmp_path: Path) -> None:
-    """Play has one call for many choices."""
+    """One Play call carries many choices."""
 
     async def scenario(world: Proxied) -> None:
         match_id = (await world.person("host").open()).match_id

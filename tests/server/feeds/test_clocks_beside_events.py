@@ -1,4 +1,4 @@
-"""The clocks in a frame of events: those after its last event, whoever reads the frame and whenever."""
+"""The clocks in a frame of events are those after its last event, for every reader and at any time."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from tests.server.rpc.talking import some_choice
 
 TURN_MS, RESERVE_MS, DELAY_MS = 10_000, 60_000, 600_000
 THINKING_MS = (3_000, 4_000, 6_000, 500, 9_000, 2_000, 15_000, 1_000, 12_000, 700)
-"""The player who is awaited takes so long; a turn of several choices uses up the time of the turn, then the reserve."""
+"""Milliseconds per choice; a turn of several choices uses the turn's time first, then the reserve."""
 
 
 def clocks_after(stored: list[bytes], turn_ms: int, reserve_ms: int) -> dict[int, Clocks]:
-    """By the sequence of an event the clocks after it, by plain arithmetic over the choices of two seats.
+    """The clocks after each event, by sequence, computed by plain arithmetic over the choices of two seats.
 
-    Only where a choice follows: the choice says who was awaited.
+    Only events before a choice have an entry, because the choice names the awaited seat.
     """
     reserves = [reserve_ms, reserve_ms]
     seat, left, found = None, 0, dict[int, Clocks]()
@@ -36,17 +36,17 @@ def clocks_after(stored: list[bytes], turn_ms: int, reserve_ms: int) -> dict[int
 
 
 def time_ms(stored: list[bytes], number: int) -> int:
-    """When the event at this place in the log happened."""
+    """The time of the event at this index of the log."""
     return Event.FromString(stored[number]).time_ms
 
 
 def frames(watch: Watch) -> list[MatchFrame.Events]:
-    """The frames of events that have come."""
+    """The frames of events received so far."""
     return [frame.events for frame in watch.frames if frame.HasField("events")]
 
 
 def test_every_frame_of_events_has_the_clocks_after_its_last_event() -> None:
-    """Live, while catching up much later, without views, and with a delay: the same clocks, which no time moves on."""
+    """The clocks are the same live, after catching up later, without views, and with a delay."""
 
     async def scenario(world: Theatre) -> None:
         match_id, people = await world.started(
@@ -68,14 +68,14 @@ def test_every_frame_of_events_has_the_clocks_after_its_last_event() -> None:
                 while (await watch.until("events")).head.sequence < len(await world.stored(match_id)):
                     pass
         stored = await world.stored(match_id)
-        # The public sees nothing of this yet, and no clocks either: for it the match has not begun.
+        # The delayed public sees neither these events nor clocks: for it the match has not begun.
         assert seen_early == len(frames(delayed))
         assert not any(frame.HasField("clocks") for frame in frames(delayed))
         world.clock.ms += 7_777
         late = world.watch(people[0], match_id)
         await late.until("caught_up")
         right = clocks_after(stored, TURN_MS, RESERVE_MS)
-        # The last choice is followed by none that would say who is awaited.
+        # No choice follows the last one, so `clocks_after` has no entry for it.
         last = frames(late)[-1].clocks
         assert ((await people[0].look(match_id)).summary.awaited_seat, time_ms(stored, -1)) == (last.seat, last.at_ms)
         for sequence in [*list(right)[:4], len(stored)]:

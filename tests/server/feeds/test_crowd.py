@@ -1,4 +1,4 @@
-"""Crowds: watchers that do not read hold nobody up and cost nothing, and a thousand of them survive a kill -9."""
+"""Crowds: watchers that do not read delay no one and cost nothing; a thousand of them survive kill -9."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ from tests.server.test_whole_service import seated, serving
 FAST, SLOW = 10, 5
 EVENTS = 3_000
 MOST_GROWTH_BYTES = 25_000_000
-"""Every frame that were kept for a slow watcher would keep a ledger with all its requests: tens of megabytes."""
+"""If the service kept every frame for a slow watcher, it would keep a ledger each: tens of megabytes."""
 
 CHANNELS, WATCHERS_EACH = 20, 50
 CHOICES = 12
 
 FULL_SUBJECTS = 17
-"""Each of whom watches as much as a subject may: more than a thousand feeds."""
+"""Subjects that each open as many watches as allowed: more than a thousand feeds."""
 
 
 @dataclass
 class Follower:
-    """A watcher that keeps nothing but where it is, and minds every gap and double."""
+    """A watcher that stores only its position and fails at every gap or duplicate."""
 
     call: Any
     at: Position = field(default_factory=Position)
     kinds: set[str] = field(default_factory=set)
 
     async def read(self) -> str:
-        """Take the next frame."""
+        """Read and check the next frame."""
         frame = await self.call.read()
         assert frame is not grpc.aio.EOF
         if kind(frame) == "confirmed":
@@ -63,13 +63,13 @@ class Follower:
             pass
 
     async def reach(self, sequence: int) -> None:
-        """Read up to an event."""
+        """Read up to this event."""
         while self.at.sequence < sequence:
             await self.read()
 
 
 class Roller:
-    """Rolls in a match of Can't Stop, again and again, and never stops; so the match goes on for ever."""
+    """Rolls in a match of Can't Stop and never stops, so that the match never ends."""
 
     def __init__(self, world: Theatre, match_id: str) -> None:
         """Play for all seats."""
@@ -78,7 +78,7 @@ class Roller:
         self.requests = 0
 
     async def play(self, events: int) -> int:
-        """Go on until there are so many events, and return how many there are."""
+        """Roll until the log has so many events; return its length."""
         service = self.world.service
         ledger = await service.replicas.ledger(self.match_id)
         while ledger.head.sequence < events:
@@ -91,17 +91,17 @@ class Roller:
             command = Choose(origin, ledger.head, choice)
             ledger = (await service.matches.carry_out(self.match_id, command)).ledger
             if self.requests % 10 == 0:
-                await asyncio.sleep(0.002)  # Several hundred choices a second, and frames of a few events each.
+                await asyncio.sleep(0.002)  # Several hundred choices per second, so that frames have a few events each.
         return ledger.head.sequence
 
 
 def test_watchers_that_do_not_read_slow_nobody_cost_nothing_and_miss_nothing() -> None:
-    """While thousands of events come, those who read reach the head; the others fell behind, and catch up."""
+    """Readers reach the head while thousands of events arrive; the others fall behind and catch up."""
 
     async def scenario(world: Theatre) -> None:
         match_id, people = await world.started()
         address = f"127.0.0.1:{world.port}"
-        # Without probes the window stays as small as it is between machines that are far from each other.
+        # Without probes the window stays as small as between distant machines.
         options = [("grpc.use_local_subchannel_pool", 1), ("grpc.http2.bdp_probe", 0)]
         channels = [grpc.aio.insecure_channel(address, options) for _ in range(2)]
 
@@ -129,7 +129,7 @@ def test_watchers_that_do_not_read_slow_nobody_cost_nothing_and_miss_nothing() -
         for follower in slow:
             await follower.until("fell_behind")
             assert follower.at.sequence < head
-            # How often it falls behind on the way is up to the machine.
+            # How often it falls behind depends on the machine.
             while follower.at.sequence < head:
                 await follower.until("caught_up")
             assert head == follower.at.sequence
@@ -142,7 +142,7 @@ def test_watchers_that_do_not_read_slow_nobody_cost_nothing_and_miss_nothing() -
 
 
 async def play(people: list[Stranger], match_id: str, choices: int) -> None:
-    """So many choices, whatever becomes of the service meanwhile."""
+    """Make so many choices, retrying while the service restarts."""
     request = match_pb2.GetMatchRequest(match_id=match_id)
 
     async def look(person: Stranger) -> Any:
@@ -157,13 +157,13 @@ async def play(people: list[Stranger], match_id: str, choices: int) -> None:
 
 
 async def all_at(watchers: list[Stranger], sequence: int) -> None:
-    """Wait until everybody has been told so much."""
+    """Wait until every watcher has received so many events."""
     while min(len(watcher.told) for watcher in watchers) < sequence:  # noqa: ASYNC110 - many conditions in one
         await asyncio.sleep(0.02)
 
 
 def test_a_thousand_watchers_come_back_after_kill_9_without_gap_or_double(tmp_path: Path) -> None:
-    """1,000 streams over 20 connections to a real `rollbook serve`, which dies in the midst of a match."""
+    """1,000 streams over 20 connections to a real `rollbook serve`, which is killed during a match."""
 
     async def scenario() -> None:
         rng = random.Random(1)
@@ -199,7 +199,10 @@ def test_a_thousand_watchers_come_back_after_kill_9_without_gap_or_double(tmp_pa
 
 
 def test_one_connection_carries_more_feeds_than_one_subject_may_watch(tmp_path: Path) -> None:
-    """More than a thousand, of many subjects; who watches too much is refused by name, and does not merely wait."""
+    """More than a thousand feeds of many subjects.
+
+    A feed above a subject's limit is refused at once instead of waiting.
+    """
 
     async def scenario() -> None:
         rng = random.Random(2)

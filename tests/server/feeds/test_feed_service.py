@@ -1,4 +1,4 @@
-"""Feeds over a real gRPC server: every position, every state of a match, and whatever happens next."""
+"""Feeds over a real gRPC server, for every position, every state of a match, and every next event."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ async def staged(world: Theatre, state: str) -> tuple[str, list[Person]]:
 
 
 async def choose(world: Theatre, match_id: str, people: list[Person], number: int = 0) -> None:
-    """A choice of whoever is to choose."""
+    """One choice by the awaited player."""
     person, look = await world.awaited(match_id, people)
     await person.choose(match_id, some_choice(look.legal, number), world.check_head(look.head))
 
 
 async def placed(world: Theatre, match_id: str, position: str) -> tuple[int, Position | None]:
-    """How many events lie before a position, and the position."""
+    """The number of events before a position, and the position."""
     head = len(await world.stored(match_id))
     if position == "nothing":
         return 0, None
@@ -83,7 +83,7 @@ async def placed(world: Theatre, match_id: str, position: str) -> tuple[int, Pos
 
 
 async def happen(world: Theatre, happening: str, state: str, match_id: str, people: list[Person]) -> None:
-    """What happens next; nothing more happens in a match that is over."""
+    """Let this happen; a match that is over does not change."""
     if happening == "drain":
         await world.feeds.drain()
         return
@@ -104,9 +104,9 @@ async def happen(world: Theatre, happening: str, state: str, match_id: str, peop
 def test_a_watch_from_any_position_of_any_match_is_told_what_there_is_and_what_follows(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, position: str, state: str, happening: str
 ) -> None:
-    """Each event behind the position once and in order, then what happens; or the one refusal of the table.
+    """Each event after the position comes once and in order, then the next happening; or the call is refused.
 
-    What happens may be that the store is killed and comes back: nobody who watches notices.
+    A killed and restarted store goes unnoticed by watchers.
     """
 
     async def scenario(world: Theatre) -> None:
@@ -144,7 +144,7 @@ def test_a_watch_from_any_position_of_any_match_is_told_what_there_is_and_what_f
         watch.leave()
 
     if happening == "Redis restart":
-        # What looks after lost logs would make up for a tailer that does not come back.
+        # Without this the guard for lost logs would hide a tailer that does not return.
         monkeypatch.setattr(feeds, "GUARD_SECONDS", 3_600)
         on_a_store(request.getfixturevalue("valkey"), scenario)
     else:
@@ -153,13 +153,13 @@ def test_a_watch_from_any_position_of_any_match_is_told_what_there_is_and_what_f
 
 @pytest.fixture(scope="module")
 def valkey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server that is killed and started again."""
+    """A server that tests kill and start again."""
     with running(find_server(), tmp_path_factory.mktemp("valkey")) as server:
         yield server
 
 
 async def assert_refused(world: Theatre, told: Refused, expected: tuple[grpc.StatusCode, str], match_id: str) -> None:
-    """The right refusal, with the head if the watcher may know it."""
+    """The call gets the expected refusal, with the head if the watcher may see the match."""
     assert expected == (told.code, told.reason)
     if expected == NOT_FOUND:
         assert not told.detail.HasField("position")
@@ -170,7 +170,7 @@ async def assert_refused(world: Theatre, told: Refused, expected: tuple[grpc.Sta
 
 
 async def assert_consistent(world: Theatre, watcher: Person, match_id: str, watch: Watch, after: int) -> None:
-    """Positions and heads are those of the log, and the last view is the one that GetMatch gives there."""
+    """Positions and heads match the log, and the last view equals that of GetMatch."""
     at = after
     assert await world.position(match_id, after) == watch.frames[0].confirmed.position
     world.check_head(watch.frames[0].confirmed.head)
@@ -187,7 +187,7 @@ async def assert_consistent(world: Theatre, watcher: Person, match_id: str, watc
 
 
 def test_a_position_whose_link_has_another_length_is_malformed() -> None:
-    """The same reason as for a choice."""
+    """The reason is the same as for a choice."""
 
     async def scenario(world: Theatre) -> None:
         match_id, _ = await world.seated()
@@ -198,7 +198,7 @@ def test_a_position_whose_link_has_another_length_is_malformed() -> None:
 
 
 def test_heartbeats_bring_signed_heads_and_clocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A watcher that hears nothing knows that there is nothing, and has the service's word for it."""
+    """A heartbeat proves to an idle watcher that no event is missing."""
     monkeypatch.setattr(feeds, "BEAT_SECONDS", 0.02)
 
     async def scenario(world: Theatre) -> None:
@@ -218,7 +218,7 @@ def test_heartbeats_bring_signed_heads_and_clocks(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_watcher_that_takes_a_seat_resumes_with_the_eyes_of_the_seat() -> None:
-    """The feed ends where it was; the next one says whose eyes it has, and misses nothing."""
+    """The feed ends with its position; the next feed confirms the seat's perspective and misses no event."""
 
     async def scenario(world: Theatre) -> None:
         person = world.person("p0")
@@ -241,7 +241,7 @@ def test_a_watcher_that_takes_a_seat_resumes_with_the_eyes_of_the_seat() -> None
 
 
 def test_a_feed_ends_when_its_token_expires_though_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a match and of the lobby; who has a new token goes on from the position."""
+    """The feed of a match and that of the lobby both end; with a new token the client resumes."""
     monkeypatch.setattr(feeds, "BEAT_SECONDS", 0.02)
     monkeypatch.setattr(app, "LOBBY_SECONDS", 0.02)
 
@@ -263,7 +263,10 @@ def test_a_feed_ends_when_its_token_expires_though_nothing_happens(monkeypatch: 
 
 
 def test_a_subject_watches_so_many_feeds_and_no_more() -> None:
-    """Matches and lobby together; one that has ended makes room, and others are not concerned."""
+    """Feeds of matches and of the lobby count together.
+
+    An ended feed makes room, and other subjects are not affected.
+    """
 
     async def scenario(world: Theatre) -> None:
         match_id, people = await world.started()
@@ -288,7 +291,7 @@ def test_a_subject_watches_so_many_feeds_and_no_more() -> None:
 
 
 async def accepted(watch: Watch) -> Watch | None:
-    """The watch, if it is not refused."""
+    """The watch, or None if it is refused."""
     try:
         await watch.next()
     except grpc.aio.AioRpcError:
@@ -298,7 +301,7 @@ async def accepted(watch: Watch) -> Watch | None:
 
 @pytest.mark.parametrize("reason", [feed_pb2.END_REASON_TOKEN_EXPIRED, feed_pb2.END_REASON_DRAINING])
 def test_the_feed_of_a_lobby_outlives_what_ends_that_of_a_match(monkeypatch: pytest.MonkeyPatch, reason: int) -> None:
-    """A seat that is taken and a match that is over end only the latter; token and drain end both."""
+    """A taken seat or a finished match ends only the match feed; expiry and drain end both."""
     monkeypatch.setattr(feeds, "BEAT_SECONDS", 0.02)
     monkeypatch.setattr(app, "LOBBY_SECONDS", 0.02)
 
@@ -307,7 +310,7 @@ def test_the_feed_of_a_lobby_outlives_what_ends_that_of_a_match(monkeypatch: pyt
         lobby = world.lobby(guest)
         await lobby.until("snapshot")
         match_id = (await world.person("opener").open()).match_id
-        # A match that comes and goes between two looks is never shown.
+        # A match that opens and ends between two looks is never sent.
         await lobby.until("changed")
         watch = world.watch(guest, match_id)
         await watch.until("caught_up")
@@ -329,7 +332,7 @@ def test_the_feed_of_a_lobby_outlives_what_ends_that_of_a_match(monkeypatch: pyt
 
 
 def test_the_lobby_tells_what_there_is_and_what_becomes_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Opened, seated, begun and ended, each once; choices are no change, and private matches are not shown."""
+    """Opening, seating, start and end are each sent once; choices are not, and private matches never."""
     monkeypatch.setattr(app, "LOBBY_SECONDS", 0.02)
 
     async def scenario(world: Theatre) -> None:
@@ -371,7 +374,7 @@ def test_the_lobby_tells_what_there_is_and_what_becomes_of_it(monkeypatch: pytes
 
 
 def test_a_large_lobby_comes_in_parts_and_a_quiet_one_beats(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first part is marked, and the last; those opened last come first."""
+    """The first and the last part are marked; the newest matches come first."""
     monkeypatch.setattr(app, "LOBBY_SECONDS", 0.01)
     monkeypatch.setattr(feed_service, "SUMMARIES_A_FRAME", 2)
 
@@ -394,7 +397,7 @@ def test_a_large_lobby_comes_in_parts_and_a_quiet_one_beats(monkeypatch: pytest.
 
 
 def test_a_delayed_viewer_is_served_from_the_past_on_every_frame(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Frames, heartbeats, clocks and refusals know nothing of the last minute; the seal ends the delay."""
+    """Frames, heartbeats, clocks and refusals omit the last minute; the delay ends with the seal."""
     monkeypatch.setattr(feeds, "BEAT_SECONDS", 0.02)
 
     async def scenario(world: Theatre) -> None:
@@ -438,7 +441,7 @@ def test_a_delayed_viewer_is_served_from_the_past_on_every_frame(monkeypatch: py
 
 
 def test_who_asks_for_no_views_is_told_the_same_events_and_heads_without_them() -> None:
-    """Bystanders and seats alike, also the one that is to choose; and the frames of all others have them as ever."""
+    """This holds for spectators and seats, also for the awaited one; other subscribers still get views."""
 
     async def scenario(world: Theatre) -> None:
         match_id, people = await world.started("allie_gator", 2)
@@ -458,7 +461,7 @@ def test_who_asks_for_no_views_is_told_the_same_events_and_heads_without_them() 
             assert not any(frame.events.HasField("view") or frame.events.HasField("legal") for frame in frames)
             assert all(frame.events.HasField("view") for frame in others)
             legal += sum(frame.events.HasField("legal") for frame in others)
-            # How many events come in one frame is for nobody to foresee.
+            # The number of events per frame is not predictable.
             assert [each for frame in frames for each in frame.events.events] == [
                 each for frame in others for each in frame.events.events
             ]
@@ -474,7 +477,7 @@ LETTERS = {"confirmed": "C", "events": "E", "caught_up": "U", "fell_behind": "F"
 
 @pytest.mark.parametrize("game", sorted(SEATS))
 def test_frames_come_in_the_order_of_the_contract_and_their_views_are_those_of_get_match(game: str) -> None:
-    """For seats, judge and public, while the match goes on; whoever is to choose gets the choices with it."""
+    """For seats, judge and public during the match; only the awaited seat gets the legal choices."""
 
     async def scenario(world: Theatre) -> None:
         match_id, people = await world.started(game, SEATS[game])
@@ -504,9 +507,9 @@ def test_frames_come_in_the_order_of_the_contract_and_their_views_are_those_of_g
 
 
 def test_watchers_that_come_all_at_once_are_served_from_one_fold_of_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As after a restart: everybody is back in the same moment, and every event is folded once for all.
+    """After a restart all watchers return at once; each event is folded once for all of them.
 
-    What is then chosen here is not read, and so not folded again.
+    The later choice is not read from the log, so it is not folded again.
     """
     folded: list[int] = []
     take = History.take
@@ -539,7 +542,7 @@ def test_watchers_that_come_all_at_once_are_served_from_one_fold_of_the_log(monk
 
 
 def test_a_log_that_the_rules_refuse_stops_only_its_own_feed() -> None:
-    """An event that follows in the chain and breaks the rules once ended the task that follows all logs."""
+    """Regression: an event that continues the chain and breaks the rules ended the task that follows all logs."""
 
     async def scenario(world: Theatre) -> None:
         broken, _ = await world.started()

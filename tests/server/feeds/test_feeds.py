@@ -1,4 +1,4 @@
-"""The promises of feeds, one by one: ordered, unique, gapless, resumable anywhere, and slow watchers slow nobody."""
+"""The promises of feeds: ordered, unique, gapless, resumable anywhere, and slow watchers delay no other."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ START = Position(0, genesis("m"))
 
 
 class Stage:
-    """A match that is played into a log, and the feeds that follow it."""
+    """A match played into a log, and the feeds that follow it."""
 
     def __init__(self, game: str = "cant_stop", seats: int = 2, terms: Terms | None = None) -> None:
-        """Open the match and seat everybody."""
+        """Open the match and seat the players."""
         self.now_ms = OPENED_MS
         self.log = MemoryLog()
         self.process = Process(self.log)
@@ -55,20 +55,20 @@ class Stage:
         self.rng = random.Random(4)
 
     async def store(self) -> None:
-        """Put into the log what has been played since."""
+        """Append the new events to the log."""
         new = self.played.log[self.stored :]
         self.now_ms = max(self.now_ms, self.played.now_ms)
         await self.log.append("m", self.stored, [Entry(logged.data, logged.private) for logged in new])
         self.stored = len(self.played.log)
 
     async def start(self) -> None:
-        """Get everybody ready."""
+        """Make all players ready."""
         for seat in range(len(self.played.ledger.players)):
             self.played.append(self.played.ready(seat))
         await self.store()
 
     async def choose(self, times: int = 1) -> None:
-        """Some choices at random, each stored before the next."""
+        """Make random choices, each stored before the next."""
         for _ in range(times):
             if self.played.ledger.match.sealed is None:
                 ledger = self.played.ledger
@@ -81,7 +81,7 @@ class Stage:
             await self.choose()
 
     def position(self, sequence: int) -> Position:
-        """A place in the log."""
+        """The position of this sequence in the log."""
         return Position(sequence, self.played.log[sequence - 1].link if sequence else genesis("m"))
 
     def watch(
@@ -95,7 +95,7 @@ class Stage:
 
 
 def run(scenario: Callable[[], Awaitable[None]]) -> None:
-    """Run a scenario to its end, and no longer than a minute."""
+    """Run a scenario for at most a minute."""
 
     async def bounded() -> None:
         async with asyncio.timeout(60):
@@ -105,7 +105,7 @@ def run(scenario: Callable[[], Awaitable[None]]) -> None:
 
 
 async def frames_until(feed: AsyncIterator[Frame], last: type[Any]) -> list[Frame]:
-    """Frames up to one of this kind."""
+    """Frames up to the first of this kind."""
     frames = []
     async for frame in feed:
         frames.append(frame)
@@ -120,7 +120,7 @@ def told(frames: list[Frame]) -> list[bytes]:
 
 
 def assert_one_chain(stage: Stage, after: int, events: list[bytes]) -> None:
-    """Ordered, unique, gapless: each event carries the link of the one before, and none is missing."""
+    """The events are ordered, unique and gapless: each carries the link of its predecessor."""
     assert [logged.data for logged in stage.played.log[after:]] == events
     at = stage.position(after).link
     for logged, data in zip(stage.played.log[after:], events, strict=True):
@@ -129,7 +129,7 @@ def assert_one_chain(stage: Stage, after: int, events: list[bytes]) -> None:
 
 
 def test_a_feed_is_ordered_unique_and_gapless_from_the_first_event_to_the_seal() -> None:
-    """While the match is played, and read by somebody who came before its first choice."""
+    """For a watcher that came before the first choice and reads during the match."""
 
     async def scenario() -> None:
         stage = Stage()
@@ -150,7 +150,7 @@ def test_a_feed_is_ordered_unique_and_gapless_from_the_first_event_to_the_seal()
 
 @pytest.mark.parametrize("sealed", [False, True])
 def test_a_feed_resumes_at_any_position(sealed: bool) -> None:
-    """From every event of the log: what comes behind it, then caught up; after the seal also revealed and ended."""
+    """From every event of the log: the later events, then `caught_up`; after the seal also `revealed` and `ended`."""
 
     async def scenario() -> None:
         stage = Stage("raffzahn", 3)
@@ -168,7 +168,7 @@ def test_a_feed_resumes_at_any_position(sealed: bool) -> None:
 
 
 def test_live_catch_up_and_afterwards_tell_the_same_bytes() -> None:
-    """One who was there, one who came late, and one who came when it was over."""
+    """A watcher from the start, a late one, and one after the end receive the same bytes."""
 
     async def scenario() -> None:
         stage = Stage("allie_gator", 3)
@@ -184,7 +184,7 @@ def test_live_catch_up_and_afterwards_tell_the_same_bytes() -> None:
 
 
 def test_a_position_that_is_not_on_the_log_is_declined_with_the_head() -> None:
-    """Beyond the head, or with another link; and a match that is not there is unknown."""
+    """Positions beyond the head or with another link are declined; an unknown match raises MatchUnknown."""
 
     async def scenario() -> None:
         stage = Stage()
@@ -223,7 +223,7 @@ def test_the_view_behind_a_frame_is_that_after_its_last_event() -> None:
 
 
 def test_a_slow_watcher_holds_nobody_up_and_gets_the_rest_at_once() -> None:
-    """It is told that it fell behind, and then everything that it missed, in one frame."""
+    """The slow watcher gets `fell_behind`, and then all missed events in one frame."""
 
     async def scenario() -> None:
         stage = Stage("raffzahn", 3)
@@ -243,7 +243,7 @@ def test_a_slow_watcher_holds_nobody_up_and_gets_the_rest_at_once() -> None:
 
 
 def test_what_happens_while_a_watcher_hears_that_it_fell_behind_comes_once() -> None:
-    """Between that frame and the next a slow reader lets minutes pass."""
+    """A slow reader may let minutes pass between that frame and the next."""
 
     async def scenario() -> None:
         stage = Stage("raffzahn", 3)
@@ -266,7 +266,7 @@ def test_what_happens_while_a_watcher_hears_that_it_fell_behind_comes_once() -> 
 
 
 def test_a_frame_is_made_once_for_everybody_at_the_same_place() -> None:
-    """A thousand watchers that are up to date cost one frame."""
+    """A thousand watchers that are up to date share one frame."""
 
     async def scenario() -> None:
         stage = Stage()
@@ -282,7 +282,7 @@ def test_a_frame_is_made_once_for_everybody_at_the_same_place() -> None:
 
 
 def test_a_watcher_that_takes_a_seat_is_told_that_it_sees_with_other_eyes() -> None:
-    """Its feed ends with its position; it goes on from there as a seat."""
+    """Its feed ends with the position; the next feed resumes there with the seat's perspective."""
 
     async def scenario() -> None:
         stage = Stage()
@@ -307,7 +307,7 @@ def test_a_watcher_that_takes_a_seat_is_told_that_it_sees_with_other_eyes() -> N
 
 
 def test_feeds_end_with_their_position_when_the_service_drains_or_a_token_expires() -> None:
-    """So that the watcher goes on elsewhere, or with a new token, without a gap."""
+    """The watcher can resume without a gap at another process or with a new token."""
 
     async def scenario() -> None:
         stage = Stage()
@@ -334,14 +334,14 @@ async def frames_so_far(feed: AsyncIterator[Frame]) -> None:
 
 
 async def last_of(feed: AsyncIterator[Frame]) -> EndedFrame:
-    """The last frame."""
+    """Read the feed to its end; return the last frame."""
     frames = [frame async for frame in feed]
     assert isinstance(frames[-1], EndedFrame)
     return frames[-1]
 
 
 def test_a_delayed_viewer_learns_nothing_early_and_everything_in_the_end() -> None:
-    """Served from the log cut at now - delay: frames, positions and refusals alike; the delay ends with the match."""
+    """Frames, positions and refusals come from the log cut at now - delay; the delay ends with the match."""
 
     async def scenario() -> None:
         stage = Stage(terms=Terms(spectator_delay_seconds=60))
@@ -373,7 +373,7 @@ def test_a_delayed_viewer_learns_nothing_early_and_everything_in_the_end() -> No
 
 
 def test_a_log_that_goes_on_in_another_way_ends_the_feed_as_lost() -> None:
-    """A watcher is never told two pasts."""
+    """A watcher must never receive two different pasts."""
 
     async def scenario() -> None:
         stage = Stage()
@@ -388,7 +388,7 @@ def test_a_log_that_goes_on_in_another_way_ends_the_feed_as_lost() -> None:
 
 
 def test_nobody_watches_nothing_is_kept() -> None:
-    """Channels are let go of with their last watcher, and the waiting ends."""
+    """A channel is dropped with its last watcher, and its waiting task ends."""
 
     async def scenario() -> None:
         stage = Stage()
@@ -407,7 +407,7 @@ def test_nobody_watches_nothing_is_kept() -> None:
 
 @pytest.mark.parametrize("fault", ["drop", "double", "swap"])
 def test_the_chain_that_these_tests_look_at_would_show_a_fault(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A planted fault in the channel is found by the same assertion that the promises are tested with."""
+    """A planted fault in the channel fails the same assertion that the other tests use."""
     frame = Channel.frame
 
     def faulty(self: Channel, perspective: Perspective, after: int) -> EventsFrame:
@@ -435,7 +435,7 @@ def test_the_chain_that_these_tests_look_at_would_show_a_fault(fault: str, monke
 
 
 def test_a_command_that_is_appended_reaches_every_watcher_though_nobody_told_the_feeds() -> None:
-    """Feeds follow the log, not the process that appends: another replica's events arrive the same way."""
+    """Feeds follow the log, not the appending process, so events of another replica arrive the same way."""
 
     async def scenario() -> None:
         stage = Stage()

@@ -1,4 +1,4 @@
-"""Frames as bytes: made once for everybody who sees the same, and the same bytes as if made for each alone."""
+"""Frames as bytes: built once per distinct content, and equal to frames built for each watcher alone."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from tests.server.out.test_projection import KEYS, eyes, walked, whole_match
 
 
 def frames() -> FrameMessages:
-    """Whatever makes the messages of a service."""
+    """The object that builds a service's frame messages."""
     return FrameMessages(Heads(KEYS), lambda: 0)
 
 
 def alone(events: list[Visible], ledger: Ledger, perspective: Perspective, *, views: bool) -> bytes:
-    """A frame as it is for one pair of eyes, part by part."""
+    """The frame for one perspective, built part by part."""
     return MatchFrame(
         events=MatchFrame.Events(
             events=[projected(event, perspective) for event in events],
@@ -37,13 +37,13 @@ def alone(events: list[Visible], ledger: Ledger, perspective: Perspective, *, vi
 
 
 def told(name: str, step: int = 7) -> Iterator[tuple[Channel, list[Visible], Ledger]]:
-    """A watched match after every few events, and what has happened since."""
+    """Yield a watched match after every few events, with the events since the last time."""
     events: list[Visible] = []
     after = 0
     for _, event, ledger in walked(whole_match(name)):
         events.append(event)
         if len(events) % step == 0 or ledger.match.sealed is not None:
-            # A ledger that is told is replaced, and never changed.
+            # A ledger in a channel is replaced, never changed.
             replica: Any = SimpleNamespace(known=ledger.copy(), events=events, match_id="m")
             yield Channel(replica, cast("Any", None)), events[after:], replica.known
             after = len(events)
@@ -51,7 +51,7 @@ def told(name: str, step: int = 7) -> Iterator[tuple[Channel, list[Visible], Led
 
 @pytest.mark.parametrize("name", list(current()))
 def test_everybody_is_sent_the_bytes_that_are_made_for_them_alone(name: str) -> None:
-    """Sharing saves work and shows nobody more or less: neither a card nor what another seat may choose."""
+    """Sharing frames must neither reveal nor drop anything: no card, no other seat's choices."""
     messages = frames()
     legal = 0
     for channel, events, ledger in told(name):
@@ -66,7 +66,7 @@ def test_everybody_is_sent_the_bytes_that_are_made_for_them_alone(name: str) -> 
 
 @pytest.mark.parametrize("name", [name for name, game in current().items() if game.seen is everything_is_open])
 def test_where_nothing_is_hidden_there_are_two_frames_at_most(name: str) -> None:
-    """One for the seat that is told what it may choose, and one for everybody else."""
+    """One frame for the seat that gets the legal choices, one for all others."""
     messages = frames()
     for channel, events, ledger in told(name):
         sent = {messages.of(channel.frame(one, ledger.match.sequence - len(events))) for one in eyes(ledger)}
@@ -74,7 +74,7 @@ def test_where_nothing_is_hidden_there_are_two_frames_at_most(name: str) -> None
 
 
 def test_where_something_is_hidden_everybody_has_a_frame_of_their_own() -> None:
-    """Also where two pairs of eyes happen to see the same: nothing tells so but the bytes."""
+    """Also where two perspectives happen to see the same: only the bytes would show that."""
     messages = frames()
     for channel, events, ledger in told("allie_gator"):
         sent = {messages.of(channel.frame(one, ledger.match.sequence - len(events))) for one in eyes(ledger)}
@@ -82,7 +82,7 @@ def test_where_something_is_hidden_everybody_has_a_frame_of_their_own() -> None:
 
 
 def test_a_game_that_calls_itself_open_shows_everybody_no_more_than_the_public() -> None:
-    """A game that says that it hides nothing, and shows a seat its hand, does not tell it by way of a shared frame."""
+    """A game that declares itself open but shows a seat its hand must not leak the hand by a shared frame."""
     for _, _, ledger in walked(whole_match("allie_gator"), seen=everything_is_open):
         public = view_message(ledger, Watcher.PUBLIC)
         assert all(public == view_message(ledger, one) for one in eyes(ledger))

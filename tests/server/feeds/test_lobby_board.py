@@ -1,4 +1,4 @@
-"""The board: one look at the lobby serves all who watch it, and tells nobody more than they may see."""
+"""The board: one look at the lobby serves all its watchers, and none receives more than it may see."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ MANY = Limits(matches_per_subject=1_000, open_matches_per_subject=1_000, request
 
 
 class Counting:
-    """A log that counts how often its lobby and its matches are read, and can be made to fail."""
+    """A log that counts reads of its lobby and its matches, and can be made to fail."""
 
     def __init__(self) -> None:
-        """Nobody has read yet."""
+        """Begin with zero reads."""
         self.inner = MemoryLog()
         self.lobbies = 0
         self.reads = 0
         self.broken = False
 
     def __getattr__(self, name: str) -> Any:
-        """Everything else is as it is."""
+        """Delegate everything else."""
         return getattr(self.inner, name)
 
     async def lobby_parts(self, parts: Sequence[int]) -> dict[str, bytes]:
-        """The lobby, unless it is broken."""
+        """The lobby parts; raises StoreUnavailable while broken."""
         if self.broken:
             raise StoreUnavailable("gone")
         self.lobbies += 1
@@ -51,18 +51,18 @@ class Counting:
 
 
 def somebody(sub: str) -> Subject:
-    """A player as their token says."""
+    """A player's subject."""
     return Subject(OWN_ISSUER, sub, Role.PLAYER, (), sub.capitalize(), 2_000_000_000)
 
 
 async def looked_at_for_ever(board: Board) -> None:
-    """Watch on."""
+    """Look until an exception is raised."""
     while True:
         await board.next_look()
 
 
 def test_one_look_serves_everybody_who_watches() -> None:
-    """A look asks every partition of the store; a thousand watchers must not ask a thousand times."""
+    """A look reads every partition of the store, so a thousand watchers must share it."""
     log = Counting()
 
     async def scenario(world: World) -> None:
@@ -84,7 +84,7 @@ def test_one_look_serves_everybody_who_watches() -> None:
 
 
 def test_a_match_that_has_not_changed_is_not_read_again() -> None:
-    """Choices change nothing in the lobby, and matches are many."""
+    """Choices do not change the lobby, and there are many matches."""
     log = Counting()
 
     async def scenario(world: World) -> None:
@@ -105,7 +105,7 @@ def test_a_match_that_has_not_changed_is_not_read_again() -> None:
 
 
 def test_of_a_match_with_a_delay_only_who_sits_at_it_sees_more() -> None:
-    """What is found out once for the public is not told to players instead of what they may see, nor the reverse."""
+    """The cached public summary must not be sent to players, nor theirs to the public."""
 
     async def scenario(world: World) -> None:
         match_id, people = await world.seated(spectator_delay_seconds=60)
@@ -129,7 +129,7 @@ def test_of_a_match_with_a_delay_only_who_sits_at_it_sees_more() -> None:
 
 
 def test_a_private_match_is_not_on_the_board() -> None:
-    """Not even for whoever has a seat at it: the lobby is what everybody may know of."""
+    """Also not for its own players: the board has only what is public."""
 
     async def scenario(world: World) -> None:
         shown = (await world.person("p0").open()).match_id
@@ -145,7 +145,7 @@ def test_a_private_match_is_not_on_the_board() -> None:
 
 
 def test_who_watches_is_told_that_the_store_is_gone_and_may_come_back() -> None:
-    """Silence would look like a lobby in which nothing happens."""
+    """Silence would look like a quiet lobby."""
     log = Counting()
 
     async def scenario(world: World) -> None:
@@ -166,35 +166,35 @@ def test_who_watches_is_told_that_the_store_is_gone_and_may_come_back() -> None:
 
 
 class Parted(Counting):
-    """A lobby of 64 parts, of which it is noted what each look asks for."""
+    """A lobby of 64 parts that records what each look reads."""
 
     parts = 64
 
     def __init__(self) -> None:
-        """Nobody has looked yet, and everything is announced."""
+        """Begin without reads; announcements are delivered."""
         super().__init__()
         self.asked: list[str] = []
         self.is_deaf = False
 
     async def lobby_parts(self, parts: Sequence[int]) -> dict[str, bytes]:
-        """What lies in these parts."""
+        """The matches of these parts."""
         self.lobbies += 1
         lobby = await self.inner.lobby()
         self.asked += [match_id for match_id in lobby if partition_of(match_id, self.parts) in parts]
         return {match_id: data for match_id, data in lobby.items() if partition_of(match_id, self.parts) in parts}
 
     async def summaries(self, match_ids: Sequence[str]) -> dict[str, bytes]:
-        """What the lobby says of these."""
+        """The summaries of these matches."""
         self.asked += match_ids
         return await self.inner.summaries(match_ids)
 
     async def listen(self, heard: Callable[[Announcement], None], began: Callable[[], None]) -> None:
-        """Hear everything, or nothing."""
+        """Deliver all announcements, or none while deaf."""
         await self.inner.listen(lambda said: None if self.is_deaf else heard(said), began)
 
 
 def looks(board: Board, times: int) -> Callable[[], Awaitable[None]]:
-    """So many looks."""
+    """Return a function that awaits so many looks."""
 
     async def look() -> None:
         for _ in range(times):
@@ -204,7 +204,7 @@ def looks(board: Board, times: int) -> Callable[[], Awaitable[None]]:
 
 
 def test_a_look_asks_for_what_is_new_and_a_part_of_the_rest() -> None:
-    """However many matches there are, a look costs what has changed, and compares a thirtieth beside it."""
+    """A look reads the changed matches and compares a thirtieth of the others, however many there are."""
     log = Parted()
 
     async def scenario(world: World) -> None:
@@ -232,7 +232,7 @@ def test_a_look_asks_for_what_is_new_and_a_part_of_the_rest() -> None:
 
 
 def test_what_nobody_announced_is_found_by_comparing() -> None:
-    """What is opened, begins, and leaves the lobby: a board that hears nothing is late, and never wrong for good."""
+    """Openings, starts and removals are found without announcements: such a board is late, but never stays wrong."""
     log = Parted()
     log.is_deaf = True
 
@@ -255,7 +255,10 @@ def test_what_nobody_announced_is_found_by_comparing() -> None:
 
 
 def test_a_match_with_a_delay_is_folded_when_there_is_more_to_see_and_not_before() -> None:
-    """Delayed matches are many as well; the public sees more of one only when something has become old enough."""
+    """The public sees more of a delayed match only when an event is old enough.
+
+    Until then the board does not fold it again.
+    """
     log = Counting()
 
     async def scenario(world: World) -> None:
@@ -280,7 +283,7 @@ def test_a_match_with_a_delay_is_folded_when_there_is_more_to_see_and_not_before
 
 
 def test_who_is_behind_by_many_looks_misses_nothing() -> None:
-    """A slow watcher is told of everything that there may be something new of."""
+    """A slow watcher gets every match that may have changed."""
 
     async def scenario(world: World) -> None:
         board = world.service.board(SECONDS)
@@ -301,7 +304,7 @@ def test_who_is_behind_by_many_looks_misses_nothing() -> None:
 
 
 def test_names_that_are_forgotten_are_not_shown() -> None:
-    """What was read before is dropped, although nothing has been announced."""
+    """The board drops cached names without an announcement."""
 
     async def scenario(world: World) -> None:
         match_id, _ = await world.seated()
@@ -321,7 +324,7 @@ def test_names_that_are_forgotten_are_not_shown() -> None:
 
 
 def test_who_comes_when_the_last_has_just_left_is_told_what_happens() -> None:
-    """What ends with the last watcher begins with the next one, however soon that is."""
+    """The board's task ends with the last watcher and starts again with the next one, however soon."""
 
     async def scenario(world: World) -> None:
         board = world.service.board(SECONDS)

@@ -1,7 +1,7 @@
-"""What a watcher is promised, promise by promise, and for each of them a planted fault that breaks it.
+"""The promises to watchers, each with a planted fault that breaks it.
 
-Promises are looked at over a real connection, as a stranger would. Faults are planted where frames leave the service,
-so that they stand for whatever may go wrong further in; each has to be found by the promise that it breaks.
+Promises are checked over a real connection. Faults are planted where frames leave the service, so that they stand for
+any fault further inside; the promise that a fault breaks has to detect it.
 """
 
 from __future__ import annotations
@@ -25,31 +25,31 @@ from tests.server.feeds.watching import Theatre, Watch, kind, numbers
 from tests.server.rpc.talking import PATIENCE_SECONDS, Person, entropy, some_choice
 
 CHOICES = 8
-"""So many choices of a match are watched."""
+"""Number of watched choices."""
 
 LONG = 1_200
-"""So many events do not fit into what a connection holds for somebody who does not read."""
+"""Number of events that exceeds the buffers of a connection whose client does not read."""
 
 HELD_UP_SECONDS = 5
-"""Whoever hears nothing for so long although there is something to tell is held up by others."""
+"""A watcher that waits longer than this for available events is delayed by others."""
 
 
 async def ready(match_id: str, people: list[Person]) -> None:
-    """Everybody gets ready."""
+    """Make all players ready."""
     closing = (await people[0].look(match_id)).head.link
     for seat, person in enumerate(people):
         await person.call("Ready", match_id=match_id, closing_link=closing, entropy=entropy(seat))
 
 
 async def play(world: Theatre, match_id: str, people: list[Person], choices: int = CHOICES) -> None:
-    """So many choices, each the first that is legal."""
+    """Make so many choices, each the first legal one."""
     for _ in range(choices):
         person, now = await world.awaited(match_id, people)
         await person.choose(match_id, some_choice(now.legal), world.check_head(now.head))
 
 
 async def tellings(world: Theatre, game: str = "cant_stop") -> list[Watch]:
-    """What three strangers are told of a match: who was there from the start, who came late, who came afterwards."""
+    """Watch a match by three strangers: from the start, from the middle, and after the end."""
     match_id, people = await world.seated(game)
     stranger = world.person("stranger")
     early = world.watch(stranger, match_id)
@@ -82,7 +82,7 @@ async def unique(world: Theatre) -> None:
 
 
 async def gapless(world: Theatre) -> None:
-    """No event is left out, up to the seal: each carries the link of one that was told."""
+    """No event is missing, up to the seal: each carries the link of a delivered event."""
     for watch in await tellings(world):
         events = [Event.FromString(event) for event in watch.told]
         told = {genesis(watch.frames[0].confirmed.head.match_id), *map(link, watch.told)}
@@ -91,7 +91,7 @@ async def gapless(world: Theatre) -> None:
 
 
 async def resumable_at_any_position(world: Theatre) -> None:
-    """Whoever comes back gets exactly what they do not have, wherever they were."""
+    """A returning watcher gets exactly the missing events, at any position."""
     match_id, people = await world.started()
     await play(world, match_id, people, 3)
     stored = await world.stored(match_id)
@@ -103,7 +103,7 @@ async def resumable_at_any_position(world: Theatre) -> None:
 
 
 async def caught_up_also_when_there_is_nothing_to_tell(world: Theatre) -> None:
-    """A screen that waits for it is never left waiting: not before the start, not at the head, not after the end."""
+    """A client that waits for `caught_up` always gets it: before the start, at the head, and after the end."""
     match_id, people = await world.seated()
     for stage in ("open", "running", "over"):
         if stage == "running":
@@ -120,14 +120,14 @@ async def caught_up_also_when_there_is_nothing_to_tell(world: Theatre) -> None:
 
 
 async def live_is_catch_up_is_afterwards(world: Theatre) -> None:
-    """When somebody came makes no difference to what they are told, byte for byte, hidden cards included."""
+    """Watchers receive the same bytes whenever they come, hidden cards included."""
     early, late, after = await tellings(world, "allie_gator")
     assert projected(early) == projected(late) == projected(after)
     assert revealed(early) == revealed(late) == revealed(after)
 
 
 async def everything_is_revealed_before_the_end(world: Theatre) -> None:
-    """Also to whoever resumes at the seal: a client that keeps its position can still check all draws."""
+    """Also for a client that resumes at the seal, so that it can still check all draws."""
     match_id, people = await world.started("allie_gator")
     await play(world, match_id, people)
     await world.abort(match_id)
@@ -138,7 +138,7 @@ async def everything_is_revealed_before_the_end(world: Theatre) -> None:
 
 
 async def slow_watchers_slow_nobody_and_miss_nothing(world: Theatre) -> None:
-    """While one does not read, another is told everything; then the slow one is told that it fell behind, and all."""
+    """A watcher that does not read delays no other; it later gets `fell_behind` and all events."""
     match_id, people = await world.started()
     slow, fast = (Reader(world, people[0], match_id) for _ in range(2))
     for reader in (slow, fast):
@@ -169,7 +169,7 @@ PROMISES: list[Callable[[Theatre], Awaitable[None]]] = [
 
 
 def projected(watch: Watch) -> list[bytes]:
-    """Every event as it was sent, with what it showed of hidden things."""
+    """Every event as sent, with its visible hidden parts."""
     return [
         event.SerializeToString(deterministic=True)
         for frame in watch.frames
@@ -179,17 +179,17 @@ def projected(watch: Watch) -> list[bytes]:
 
 
 def revealed(watch: Watch) -> list[bytes]:
-    """What was shown at the end."""
+    """The hidden outcomes sent at the end."""
     return [frame.revealed.SerializeToString(deterministic=True) for frame in watch.frames if kind(frame) == "revealed"]
 
 
 def soon() -> asyncio.Timeout:
-    """So long that only somebody who is held up needs longer."""
+    """A timeout that only a delayed watcher exceeds."""
     return asyncio.timeout(HELD_UP_SECONDS)
 
 
 class Reader:
-    """Somebody with a connection of their own, whose windows stay small."""
+    """A watcher with its own connection and small windows."""
 
     def __init__(self, world: Theatre, person: Person, match_id: str) -> None:
         """Begin to watch."""
@@ -204,12 +204,12 @@ class Reader:
             assert await self.watch.next() is not None
 
     async def close(self) -> None:
-        """Watch no more."""
+        """Stop watching and close the connection."""
         self.watch.leave()
         await self.channel.close()
 
 
-# The faults, each where frames leave
+# The faults, each where frames leave the service
 
 
 class Faulty(FeedServicer):
@@ -218,7 +218,7 @@ class Faulty(FeedServicer):
     async def WatchMatch(  # noqa: N802 - the contract's name
         self, request: WatchMatchRequest, context: Context
     ) -> AsyncIterator[MatchFrame]:
-        """What it should tell, spoilt."""
+        """The spoilt frames of a feed."""
         told: Any = super().WatchMatch(self.ask(request), context)
         async with aclosing(told) as frames:
             async for frame in frames:
@@ -227,19 +227,19 @@ class Faulty(FeedServicer):
                     yield sent
 
     def ask(self, request: WatchMatchRequest) -> WatchMatchRequest:
-        """What is really asked for."""
+        """Return the request to serve instead of this one."""
         return request
 
     def spoil(self, frame: MatchFrame) -> list[MatchFrame]:
-        """What is sent instead of a frame."""
+        """Return the frames to send instead of this one."""
         return [frame]
 
 
 class Swaps(Faulty):
-    """Two events change places."""
+    """Swaps two events."""
 
     def spoil(self, frame: MatchFrame) -> list[MatchFrame]:
-        """The last two of a frame."""
+        """Swap the last two events of a frame."""
         events = frame.events.events
         if len(events) > 1:
             last = events.pop()
@@ -248,44 +248,44 @@ class Swaps(Faulty):
 
 
 class Doubles(Faulty):
-    """What comes alone comes twice."""
+    """Sends a frame of one event twice."""
 
     def spoil(self, frame: MatchFrame) -> list[MatchFrame]:
-        """A frame of one event, as one that was resumed a step too early would."""
+        """Duplicate the frame, like a resumption one step too early."""
         return [frame, frame] if len(frame.events.events) == 1 else [frame]
 
 
 class Drops(Faulty):
-    """An event is lost between catching up and what is live."""
+    """Loses an event between catching up and the live events."""
 
     def spoil(self, frame: MatchFrame) -> list[MatchFrame]:
-        """The first of the events that come together."""
+        """Drop the first of several events."""
         if len(frame.events.events) > 1:
             del frame.events.events[0]
         return [frame]
 
 
 class Forgets(Faulty):
-    """The position is read, and not used."""
+    """Ignores the requested position."""
 
     def ask(self, request: WatchMatchRequest) -> WatchMatchRequest:
-        """From the start."""
+        """Ask from the start."""
         return WatchMatchRequest(match_id=request.match_id)
 
 
 class StaysSilent(Faulty):
-    """Whoever has everything already is told nothing."""
+    """Sends no `caught_up`."""
 
     def spoil(self, frame: MatchFrame) -> list[MatchFrame]:
-        """No `caught_up`."""
+        """Drop `caught_up`."""
         return [] if frame.HasField("caught_up") else [frame]
 
 
 class ShowsLatecomersMore(Faulty):
-    """Whoever comes after the end is shown in the events themselves what they hid."""
+    """Adds the hidden outcomes to the events for watchers that come after the end."""
 
     def spoil(self, frame: MatchFrame) -> list[MatchFrame]:
-        """A sealed match's draws with a hidden outcome beside them."""
+        """Add a hidden outcome to the draws of a sealed match."""
         events = frame.events.events
         if events and Event.FromString(events[-1].event).HasField("sealed"):
             for event in events:
@@ -295,22 +295,22 @@ class ShowsLatecomersMore(Faulty):
 
 
 class ConcealsAtTheEnd(Faulty):
-    """What was hidden stays hidden."""
+    """Keeps hidden outcomes hidden."""
 
     def spoil(self, frame: MatchFrame) -> list[MatchFrame]:
-        """No `revealed`."""
+        """Drop `revealed`."""
         return [] if frame.HasField("revealed") else [frame]
 
 
 class WaitsForEverybody(Faulty):
-    """A frame goes out only when the one before has been taken, whoever it was for."""
+    """Sends a frame only when the previous one was taken, by any watcher."""
 
     turn = asyncio.Lock()
 
     async def WatchMatch(  # noqa: N802 - the contract's name
         self, request: WatchMatchRequest, context: Context
     ) -> AsyncIterator[MatchFrame]:
-        """One watcher at a time."""
+        """Serve one watcher at a time."""
         told: Any = super().WatchMatch(request, context)
         async with aclosing(told) as frames:
             async for frame in frames:
@@ -331,11 +331,11 @@ FAULTS: dict[type[FeedServicer], Callable[[Theatre], Awaitable[None]]] = {
 
 
 class Apart(Theatre):
-    """A theatre whose players and watchers are with two processes over one log, as with two workers."""
+    """A theatre with two processes over one log, as with two workers: one for players, one for watchers."""
 
     @asynccontextmanager
     async def serving(self, service: Parts | None = None) -> AsyncIterator[Self]:
-        """Players are with one process, and whoever watches with the other."""
+        """Connect players to one process and watchers to the other."""
         async with super().serving(service):
             players, feeds = self.channel, self.feeds
             async with super().serving(self.process()):
@@ -344,7 +344,7 @@ class Apart(Theatre):
             await feeds.close()
 
     def watch(self, person: Person, match_id: str, **fields: Any) -> Watch:
-        """At the other process."""
+        """Watch at the other process."""
         stub: Any = feed_pb2_grpc.FeedServiceStub(self.watching)
         return Watch(stub.WatchMatch(WatchMatchRequest(match_id=match_id, **fields), metadata=person.metadata))
 
@@ -352,7 +352,7 @@ class Apart(Theatre):
 def keep(
     promise: Callable[[Theatre], Awaitable[None]], servicer: type[FeedServicer], kind: type[Theatre] = Theatre
 ) -> None:
-    """Look whether such a service keeps the promise."""
+    """Check that a service with this servicer keeps the promise."""
 
     async def main() -> None:
         world = kind()
@@ -366,17 +366,17 @@ def keep(
 @pytest.mark.parametrize("kind", [Theatre, Apart])
 @pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.__name__)
 def test_the_promise_is_kept(promise: Callable[[Theatre], Awaitable[None]], kind: type[Theatre]) -> None:
-    """Each by its name, over a real connection, by one process and by one that hears of everything from another."""
+    """Each promise over a real connection, with one process and with watchers at another process."""
     keep(promise, FeedServicer, kind)
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
 def test_a_service_with_this_fault_breaks_its_promise(fault: type[FeedServicer]) -> None:
-    """A promise whose test cannot fail is none."""
+    """A promise is worth testing only if its test can fail."""
     with pytest.raises((AssertionError, TimeoutError)):
         keep(FAULTS[fault], fault)
 
 
 def test_every_promise_has_a_fault_that_breaks_it() -> None:
-    """Whoever adds a promise also says how it would be broken."""
+    """A new promise needs a fault that breaks it."""
     assert set(PROMISES) == set(FAULTS.values())

@@ -1,4 +1,4 @@
-"""Players hear of an event before spectators, and no number of spectators keeps the loop from a player's choice."""
+"""Players are woken before spectators, and a crowd of spectators does not delay a player's choice."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NEVER_SECONDS = 3_600
 
 
 async def watching(stage: Stage, perspective: Perspective, tell: Callable[[Perspective], None]) -> asyncio.Task[None]:
-    """Somebody who has caught up and tells of the next events."""
+    """Start a watcher that has caught up and calls `tell` at the next events."""
     feed: Any = stage.watch(perspective_of=lambda _: perspective)
     await frames_until(feed, CaughtUpFrame)
 
@@ -32,13 +32,13 @@ async def watching(stage: Stage, perspective: Perspective, tell: Callable[[Persp
 
 
 async def turns() -> None:
-    """Let everybody who can do something do it."""
+    """Let every ready task run."""
     for _ in range(10):
         await asyncio.sleep(0)
 
 
 def test_who_holds_a_seat_is_told_before_all_spectators() -> None:
-    """Whoever has to choose next shall not wait for a crowd that was there before."""
+    """The awaited player must not wait for a crowd that subscribed earlier."""
 
     async def scenario() -> None:
         stage = Stage()
@@ -57,7 +57,7 @@ def test_who_holds_a_seat_is_told_before_all_spectators() -> None:
 
 
 def test_between_two_slices_of_spectators_the_loop_does_everything_else() -> None:
-    """Ten thousand watchers that are all quick shall delay a choice by a slice of them, and not by all."""
+    """Ten thousand fast watchers delay a choice by one slice of them at most."""
 
     async def scenario() -> None:
         stage = Stage()
@@ -78,7 +78,7 @@ def test_between_two_slices_of_spectators_the_loop_does_everything_else() -> Non
 
 
 def test_slices_are_of_all_matches_together() -> None:
-    """A hundred small crowds that are due at once are as many watchers as a large one."""
+    """A hundred small crowds due at once count as one large crowd."""
 
     async def scenario() -> None:
         waker = Waker()
@@ -104,7 +104,7 @@ def test_slices_are_of_all_matches_together() -> None:
 
 
 def test_whoever_is_told_of_silence_can_tell_it_from_news() -> None:
-    """A heartbeat says that nothing has happened, so it must not be sent instead of what has."""
+    """A heartbeat means that no event has happened, so it must not replace news."""
 
     async def scenario() -> None:
         bell = Bell(Waker(), SILENCE_SECONDS)
@@ -119,7 +119,7 @@ def test_whoever_is_told_of_silence_can_tell_it_from_news() -> None:
 
 
 def test_who_has_gone_away_is_passed_over() -> None:
-    """Watchers leave while they wait, and also while others wake."""
+    """Watchers may leave while they wait, and while others wake."""
 
     async def scenario() -> None:
         bell = Bell(Waker(), NEVER_SECONDS)
@@ -137,7 +137,7 @@ def test_who_has_gone_away_is_passed_over() -> None:
 
 
 def test_one_task_serves_all_viewers_of_a_delayed_match() -> None:
-    """A hundred of them would look at the clock four hundred times a second."""
+    """A hundred tasks would read the clock four hundred times a second."""
 
     async def scenario() -> None:
         stage = Stage(terms=Terms(spectator_delay_seconds=60))

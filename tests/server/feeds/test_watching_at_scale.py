@@ -1,4 +1,4 @@
-"""Many watched matches: a look asks for what is new, and nothing that is announced is believed."""
+"""Many watched matches: a look reads only what is new, and announcements are never trusted."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MOVES: Final = 20
 
 @pytest.fixture(scope="module", params=["one server", "cluster"])
 def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """One of each kind for all tests of this module."""
+    """A single server and a cluster, shared by all tests of this module."""
     slots = ALL_SLOTS if request.param == "cluster" else range(0)
     with running(find_server(), tmp_path_factory.mktemp("valkey"), slots=slots) as found:
         with found.client() as client:
@@ -43,19 +43,19 @@ def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 @pytest.fixture
 def no_comparisons(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only what is announced is noticed."""
+    """Disable comparisons, so that only announcements are noticed."""
     monkeypatch.setattr(feeds_module, "GUARD_SECONDS", NEVER)
 
 
 @dataclass
 class Watch:
-    """Somebody who watches, and how far they have been told."""
+    """A watcher: the last sequence it received and whether it has caught up."""
 
     told: int = 0
     caught_up: bool = False
 
     async def follow(self, feeds: Feeds, match_id: str) -> None:
-        """Watch on."""
+        """Watch until cancelled."""
         async with aclosing(feeds.watch(match_id, None, lambda _ledger: Watcher.PUBLIC)) as frames:
             async for frame in frames:
                 if isinstance(frame, EventsFrame):
@@ -64,10 +64,10 @@ class Watch:
 
 
 class House:
-    """A table, the quiet matches beside it, and feeds of the two processes that play."""
+    """A played match, quiet matches beside it, and the feeds of two processes."""
 
     def __init__(self, stack: AsyncExitStack, log: Any, other_log: Any) -> None:
-        """Nobody watches yet."""
+        """Begin without watchers."""
         self._stack = stack
         self.table = Table(log)
         self.table.other = Process(other_log)
@@ -77,7 +77,7 @@ class House:
             stack.push_async_callback(feeds.close)
 
     async def watch(self, feeds: Feeds, match_id: str = "m") -> Watch:
-        """Let somebody watch, until they have caught up."""
+        """Start a watcher, and return it when it has caught up."""
         watch = Watch()
         following = asyncio.create_task(watch.follow(feeds, match_id))
 
@@ -90,7 +90,7 @@ class House:
         return watch
 
     async def open_quiet(self, matches: int) -> None:
-        """Open some matches that are watched, and in which nothing happens."""
+        """Open and watch some matches in which nothing happens."""
         opener = Client(self.table.one, "p0")
         for number in range(matches):
             match = opened(match_id=f"quiet-{number}")
@@ -98,20 +98,20 @@ class House:
             await self.watch(self.one, match.match_id)
 
     async def play(self, process: Process, moves: int, name: str) -> int:
-        """Some choices through a process; how long the log is then."""
+        """Make some choices through a process; return the sequence of the last event."""
         for number in range(moves):
             await self.table.through(process, request=f"{name}-{number}")
         return (await process.ledger("m")).head.sequence
 
 
 async def until(holds: Callable[[], object]) -> None:
-    """Wait for something to hold."""
+    """Wait until `holds()` is true."""
     while not holds():  # noqa: ASYNC110 - it may be anything
         await asyncio.sleep(0.002)
 
 
 def run(scenario: Callable[[AsyncExitStack], Awaitable[None]]) -> None:
-    """Run a scenario to its end, and no longer than a minute."""
+    """Run a scenario for at most a minute."""
 
     async def bounded() -> None:
         async with asyncio.timeout(PATIENCE_SECONDS), AsyncExitStack() as stack:
@@ -131,7 +131,7 @@ async def connected(stack: AsyncExitStack, server: Server) -> list[RedisLog]:
 
 
 def traffic(client: Any) -> dict[str, int]:
-    """What the server has been asked so far."""
+    """The store's counters of bytes and reads."""
     stats, commands = client.info("stats"), client.info("commandstats")
     reads = sum(commands.get(f"cmdstat_{name}", {"calls": 0})["calls"] for name in ("xread", "xrange", "xinfo|stream"))
     return {"bytes in": stats["total_net_input_bytes"], "bytes out": stats["total_net_output_bytes"], "reads": reads}
@@ -139,7 +139,7 @@ def traffic(client: Any) -> dict[str, int]:
 
 @pytest.mark.usefixtures("no_comparisons")
 def test_a_move_costs_the_store_the_same_beside_ten_and_900_quiet_matches(server: Server) -> None:
-    """What a process appends itself it does not read back, and nothing is asked of matches in which nothing happens."""
+    """A process does not read back its own events, and reads nothing of quiet matches."""
     costs: dict[int, dict[str, int]] = {}
 
     async def scenario(stack: AsyncExitStack, quiet: int) -> None:
@@ -158,14 +158,14 @@ def test_a_move_costs_the_store_the_same_beside_ten_and_900_quiet_matches(server
     for quiet in (10, 900):
         run(lambda stack, quiet=quiet: scenario(stack, quiet))  # type: ignore[misc]
     few, many = costs[10], costs[900]
-    # The helper looks at the match before each move; nobody else reads anything.
+    # The helper reads the match before each move; nothing else reads.
     assert few["reads"] == many["reads"]
     assert all(many[what] <= 1.2 * few[what] for what in few), costs
 
 
 @pytest.mark.usefixtures("no_comparisons")
 def test_what_another_process_appends_is_read_once_for_all_who_watch(server: Server) -> None:
-    """As it is announced, and told in order and whole, without any comparison."""
+    """It is read when announced, and sent whole and in order, without a comparison."""
 
     async def scenario(stack: AsyncExitStack) -> None:
         house = House(stack, *await connected(stack, server))
@@ -180,7 +180,7 @@ def test_what_another_process_appends_is_read_once_for_all_who_watch(server: Ser
 
 
 def test_who_hears_nothing_is_told_by_comparison(monkeypatch: pytest.MonkeyPatch, server: Server) -> None:
-    """The connection that hears announcements may be lost at any time, with what was said meanwhile."""
+    """The connection that receives announcements may break at any time and lose some."""
     monkeypatch.setattr(feeds_module, "PAUSE_SECONDS", NEVER)
     monkeypatch.setattr(feeds_module, "GUARD_SECONDS", 0.05)
 
@@ -200,7 +200,7 @@ def test_who_hears_nothing_is_told_by_comparison(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.usefixtures("no_comparisons")
 def test_who_hears_again_is_told_what_was_missed(server: Server) -> None:
-    """Announcements begin anew with a look at everything that is watched."""
+    """After a reconnection the process looks at every watched match."""
 
     async def scenario(stack: AsyncExitStack) -> None:
         house = House(stack, *await connected(stack, server))
@@ -218,7 +218,7 @@ def test_who_hears_again_is_told_what_was_missed(server: Server) -> None:
 
 @pytest.mark.usefixtures("no_comparisons")
 def test_what_is_announced_falsely_tells_nobody_anything(server: Server) -> None:
-    """Doubled, of what is long past, of events that never come, of matches that nobody knows, and bytes of any kind."""
+    """Duplicates, old events, events that never come, unknown matches, and random bytes."""
 
     async def scenario(stack: AsyncExitStack) -> None:
         house = House(stack, *await connected(stack, server))
@@ -245,7 +245,7 @@ def test_what_is_announced_falsely_tells_nobody_anything(server: Server) -> None
 
 @pytest.mark.usefixtures("no_comparisons")
 def test_whoever_may_not_publish_appends_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An operator may have given the service fewer rights: then what others append is found by comparison alone."""
+    """If the service lacks the right to publish, other processes find its events by comparison."""
     monkeypatch.setattr(feeds_module, "GUARD_SECONDS", 0.05)
 
     async def scenario(stack: AsyncExitStack) -> None:
@@ -266,32 +266,32 @@ def test_whoever_may_not_publish_appends_all_the_same(tmp_path: Path, monkeypatc
 
 
 class Hollow:
-    """A log of which announcements come when the test says so."""
+    """A log whose announcements come from the test."""
 
     def __init__(self) -> None:
-        """Nobody listens."""
+        """Begin without listeners."""
         self.inner = MemoryLog()
         self.heard: list[Callable[[Announcement], None]] = []
         self.compared: list[set[str]] = []
 
     def __getattr__(self, name: str) -> Any:
-        """Everything else is as it is."""
+        """Delegate everything else."""
         return getattr(self.inner, name)
 
     async def listen(self, heard: Callable[[Announcement], None], began: Callable[[], None]) -> None:
-        """Begin, and say nothing."""
+        """Register the listener and announce nothing."""
         self.heard.append(heard)
         began()
         await asyncio.Event().wait()
 
     async def behind(self, after: dict[str, int]) -> dict[str, Any]:
-        """Note what is asked for."""
+        """Record which matches are compared."""
         self.compared.append(set(after))
         return await self.inner.behind(after)
 
 
 def test_all_logs_are_compared_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No look asks for everything, and none is left out, also when announcements have just begun again."""
+    """A look compares at most a few matches and none is left out, also right after listening began again."""
     monkeypatch.setattr(feeds_module, "GUARD_SECONDS", 0.2)
     monkeypatch.setattr(feeds_module, "MOST_COMPARED", 7)
     log = Hollow()
@@ -309,7 +309,7 @@ def test_all_logs_are_compared_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_an_announcement_that_comes_late_or_twice_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The replica has what it says already: a look would bring nothing."""
+    """The replica already has the announced events, so a read would find nothing."""
     monkeypatch.setattr(feeds_module, "GUARD_SECONDS", NEVER)
     log = Hollow()
 
@@ -331,7 +331,7 @@ def test_an_announcement_that_comes_late_or_twice_is_not_read_again(monkeypatch:
 
 
 def test_nobody_listens_where_nobody_watches(server: Server) -> None:
-    """A process without watchers hears nothing of what others append, and costs them nothing."""
+    """A process without watchers does not subscribe to announcements."""
 
     async def scenario(stack: AsyncExitStack) -> None:
         house = House(stack, *await connected(stack, server))

@@ -1,4 +1,4 @@
-"""A world that can be watched: the feeds beside the matches on one server, watchers that keep what they hear."""
+"""A world with feeds: matches and feeds on one server, and watchers that record their frames."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Theatre(World):
     servicer: type[FeedServicer] = FeedServicer
 
     def serve(self, service: Parts, server: grpc.aio.Server) -> None:
-        """Feeds as well."""
+        """Serve feeds as well."""
         super().serve(service, server)
         self.feeds = service.feed_servicer(self.servicer)
         feed_pb2_grpc.add_FeedServiceServicer_to_server(self.feeds, server)
 
     async def close(self) -> None:
-        """Follow the log no more."""
+        """Stop following the log."""
         await super().close()
         await self.feeds.close()
 
@@ -48,22 +48,22 @@ class Theatre(World):
         return Watch(stub.WatchLobby(feed_pb2.WatchLobbyRequest(game=game), metadata=person.metadata))
 
     async def stored(self, match_id: str) -> list[bytes]:
-        """The events of a match, as they are in the log."""
+        """The stored events of a match."""
         return [entry.event for entry in await self.log.read(match_id, 0, 100_000)]
 
     async def position(self, match_id: str, sequence: int) -> Position:
-        """A place in the log of a match."""
+        """The position of this sequence in a match's log."""
         if not sequence:
             return Position(sequence=0, link=genesis(match_id))
         return Position(sequence=sequence, link=link((await self.stored(match_id))[sequence - 1]))
 
     async def abort(self, match_id: str) -> None:
-        """End a match from above."""
+        """Abort a match as an operator."""
         await self.person("operator", Role.OPERATOR).call("AbortMatch", match_id=match_id)
 
 
 class Watch:
-    """A feed under way; heartbeats come when they like, so they are kept apart."""
+    """A running feed. Heartbeats arrive at any time, so they are kept apart from other frames."""
 
     def __init__(self, call: Any) -> None:
         """Read from this call."""
@@ -72,7 +72,7 @@ class Watch:
         self.beats: list[Any] = []
 
     async def next(self) -> MatchFrame | LobbyFrame | None:
-        """The next frame that is no heartbeat; nothing at the end."""
+        """The next frame that is no heartbeat, or None at the end."""
         while True:
             frame: Any = await self.call.read()
             if frame is grpc.aio.EOF:
@@ -83,20 +83,20 @@ class Watch:
             self.beats.append(frame.heartbeat)
 
     async def beat(self) -> Any:
-        """The next heartbeat, before which nothing else comes."""
+        """The next frame, which must be a heartbeat."""
         frame = await self.call.read()
         assert "heartbeat" == kind(frame)
         return frame.heartbeat
 
     async def until(self, wanted: str) -> Any:
-        """Read on to a frame of this kind, and return what is in it."""
+        """Read on to a frame of this kind, and return its content."""
         while (frame := await self.next()) is not None:
             if kind(frame) == wanted:
                 return getattr(frame, wanted)
         raise AssertionError(f"the feed ended without {wanted}: {self.kinds}")
 
     async def rest(self) -> list[str]:
-        """Read to the end; the kinds of all frames."""
+        """Read to the end; return the kinds of all frames."""
         while await self.next() is not None:
             pass
         assert grpc.StatusCode.OK == await self.call.code()
@@ -104,31 +104,31 @@ class Watch:
 
     @property
     def kinds(self) -> list[str]:
-        """The kinds of all frames that were read."""
+        """The kinds of all frames read so far."""
         return [kind(frame) for frame in self.frames]
 
     @property
     def told(self) -> list[bytes]:
-        """All events that were read."""
+        """All events read so far."""
         return [event.event for frame in self.frames if kind(frame) == "events" for event in frame.events.events]
 
     def leave(self) -> None:
-        """Watch no more."""
+        """Cancel the call."""
         self.call.cancel()
 
 
 def kind(frame: Any) -> str:
-    """Which frame it is."""
+    """The kind of a frame."""
     return str(frame.WhichOneof("frame"))
 
 
 def numbers(events: list[bytes]) -> list[int]:
-    """Their sequences."""
+    """The sequences of these events."""
     return [Event.FromString(event).sequence for event in events]
 
 
 def run(scenario: Callable[[Theatre], Awaitable[None]], **how: Any) -> None:
-    """Serve a theatre and let the scenario happen in it."""
+    """Run the scenario in a served theatre."""
 
     async def main() -> None:
         async with asyncio.timeout(PATIENCE_SECONDS), Theatre(**how).serving() as theatre:

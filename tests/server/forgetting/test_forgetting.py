@@ -1,4 +1,4 @@
-"""What one process does to know a name no more: nothing that was read before is kept, or written, afterwards."""
+"""How one process forgets a name: nothing that it read before is kept or written afterwards."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GONE = "Xanthippe-7f3 of Athens"
 
 
 def erase(keeper: Keeper, match_id: str) -> None:
-    """Let the store's lobby know no names of a match, as another process has it."""
+    """Erase the names of a match in the store's lobby, as another process does."""
     lobby = keeper.log.store._lobby
     listed = ListedMatch.read(lobby[match_id])
     for seat in listed.summary.seats:
@@ -31,7 +31,7 @@ def erase(keeper: Keeper, match_id: str) -> None:
 
 @pytest.mark.asyncio
 async def test_forgetting_waits_for_those_who_began_before_and_for_nobody_else() -> None:
-    """Whoever begins later finds what there is then; several may forget at once."""
+    """Later users read the current names; several processes may forget at once."""
     uses = NameUses()
     await uses.begin_anew()
     with uses.use():
@@ -51,7 +51,7 @@ async def test_forgetting_waits_for_those_who_began_before_and_for_nobody_else()
 
 
 def test_a_name_that_the_store_has_no_more_is_not_written_back(tmp_path: Path) -> None:
-    """Not by an event that a process appends from memory, and not into the file of the match."""
+    """Neither an event appended from memory nor the file of the match brings the name back."""
 
     async def scenario(keeper: Keeper) -> None:
         match_id, people = await keeper.started()
@@ -68,7 +68,7 @@ def test_a_name_that_the_store_has_no_more_is_not_written_back(tmp_path: Path) -
 
 
 def test_forgetting_waits_for_an_append_that_still_carries_names(tmp_path: Path) -> None:
-    """Only when it is written, or is not, everybody can look again."""
+    """Until the append has succeeded or failed, the lobby may still change."""
 
     async def scenario(keeper: Keeper) -> None:
         match_id, people = await keeper.started()
@@ -92,14 +92,14 @@ def test_forgetting_waits_for_an_append_that_still_carries_names(tmp_path: Path)
         assert not forgetting.done()
         go_on.set()
         await asyncio.gather(resigning, forgetting)
-        # Now whoever erases finds what the append brought back.
+        # A later erasure finds the name that the append wrote.
         assert "P0" == ListedMatch.read(store._lobby[match_id]).summary.seats[0].name
 
     run(scenario, tmp_path)
 
 
 def test_the_archivist_takes_no_names_along_that_were_forgotten_on_its_way(tmp_path: Path) -> None:
-    """It has looked at the lobby, and archives one match after the other: the second begins with a new look."""
+    """The archivist archives one match after the other, and reads the lobby again before the second."""
 
     async def scenario(keeper: Keeper) -> None:
         await keeper.archivist.settle()
@@ -128,7 +128,10 @@ def test_the_archivist_takes_no_names_along_that_were_forgotten_on_its_way(tmp_p
 
 
 def test_no_byte_of_the_index_has_a_name_that_its_file_has_no_more(tmp_path: Path) -> None:
-    """Neither the database nor its journal; while another reads it, whoever asks is told that it is not so yet."""
+    """Neither the database nor its journal has it.
+
+    While another connection reads, scrubbing raises ArchiveUnavailable.
+    """
     path = tmp_path / "index.sqlite"
     index = ArchiveIndex(path)
     for number in range(200):
@@ -152,7 +155,7 @@ def test_no_byte_of_the_index_has_a_name_that_its_file_has_no_more(tmp_path: Pat
 
 
 def test_without_its_archive_a_process_does_not_say_that_it_has_forgotten(tmp_path: Path) -> None:
-    """Its index may have names, and nobody can tell which."""
+    """Its index may have names that it cannot compare with the files."""
 
     async def scenario(keeper: Keeper) -> None:
         with pytest.raises(ArchiveUnavailable):
@@ -162,7 +165,7 @@ def test_without_its_archive_a_process_does_not_say_that_it_has_forgotten(tmp_pa
 
 
 def test_a_selection_takes_names_and_not_seats_without_one() -> None:
-    """By match everything, by name what is exactly so, by reference whoever it stands for."""
+    """By match all named seats; by name only exact matches; by reference every seat of that player."""
     names, players = ["Anna", "", "anna"], [b"1", b"2", b"3"]
     assert {0, 2} == Selection(frozenset({"m"})).seats("m", names, players)
     assert set() == Selection(frozenset({"m"})).seats("other", names, players)

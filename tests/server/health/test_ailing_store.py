@@ -1,4 +1,4 @@
-"""A store that answers and takes no writes: health says so, refusals name the cause, and two processes agree."""
+"""A store that answers but accepts no writes: health reports it, refusals name the cause, two processes agree."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def valkey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.mark.parametrize("ailment", AILMENTS)
 def test_health_is_that_of_what_can_be_written(valkey: Server, tmp_path: Path, ailment: tuple[str, ...]) -> None:
-    """Of every process over the store; nothing is acknowledged meanwhile, and once it is well all serve again."""
+    """Every process reports it and acknowledges nothing meanwhile; when the store recovers, all serve again."""
     setting, ill, well, _ = ailment
     flags = ("--redis", valkey.url)
     with valkey.client() as client:
@@ -67,7 +67,7 @@ def test_health_is_that_of_what_can_be_written(valkey: Server, tmp_path: Path, a
 
 @pytest.mark.parametrize(("setting", "ill", "well", "cause"), AILMENTS)
 def test_a_refusal_names_the_cause(valkey: Server, setting: str, ill: str, well: str, cause: str) -> None:
-    """And says that nothing has happened, where nothing has."""
+    """The message also says that nothing was changed."""
 
     async def scenario(world: Spoiler) -> None:
         await world.client.config_set(setting, ill)
@@ -87,10 +87,10 @@ def test_a_refusal_names_the_cause(valkey: Server, setting: str, ill: str, well:
 
 
 class Failing(Forgetful):
-    """A store that says nothing of an append, and cannot be reached any more when it is asked again."""
+    """A store that loses the answer of an append and is unreachable afterwards."""
 
     async def append(self, match_id: str, expected: int, entries: Any, **how: Any) -> Any:
-        """Append, say nothing, and be gone."""
+        """Append and lose the answer, or be unreachable."""
         if not self.times:
             raise StoreUnavailable
         return await super().append(match_id, expected, entries, **how)
@@ -98,7 +98,7 @@ class Failing(Forgetful):
 
 @pytest.mark.parametrize("times", [0, 1])
 def test_what_may_have_happened_is_told_so(times: int) -> None:
-    """An append that was refused at last may have happened before that."""
+    """An append that is refused in the end may have happened at an earlier attempt."""
 
     async def scenario() -> None:
         log = Failing(happens=True, times=times)

@@ -1,4 +1,4 @@
-"""What Prometheus finds: numbers that move with what happens, and labels that nobody outside can make more of."""
+"""The metrics for Prometheus: numbers follow events, and clients cannot create new labels."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def read(text: str) -> Numbers:
 
 
 def scrape(address: str) -> str:
-    """What is told to whoever asks over HTTP."""
+    """The text of the metrics page."""
     with urllib.request.urlopen(f"http://{address}/metrics", timeout=10) as answer:
         assert answer.headers["Content-Type"].startswith("text/plain")
         text: str = answer.read().decode()
@@ -65,7 +65,7 @@ def scrape(address: str) -> str:
 
 
 def assert_sound(text: str) -> None:
-    """What promtool would look for: a help and a type for each family, names by the conventions, none twice."""
+    """The checks of promtool: help and type for each family, conventional names, no duplicates."""
     families = list(text_string_to_metric_families(text))
     assert len({family.name for family in families}) == len(families)
     samples = [(sample.name, tuple(sorted(sample.labels.items()))) for family in families for sample in family.samples]
@@ -74,14 +74,14 @@ def assert_sound(text: str) -> None:
         assert family.documentation.endswith(".") or not family.name.startswith("rollbook_"), family.name
         assert family.type in {"counter", "gauge", "histogram"}, family.name
         assert re.fullmatch(r"(rollbook|process)_[a-z0-9_]+", family.name)
-        # Base units alone, which a reader need not guess.
+        # Only base units.
         assert not re.search(r"(_ms|milliseconds|minutes|_kb|_mb|_count|_total)$", family.name)
         totals = {sample.name for sample in family.samples if sample.name.endswith("_total")}
         assert (family.type == "counter") == bool(totals) or not family.samples
 
 
 async def assert_only_two_pages(address: str) -> None:
-    """Numbers and health; whoever looks around finds nothing, and nobody changes anything."""
+    """The address serves only metrics and health, and only GET."""
 
     def status(path: str, method: str = "GET") -> int:
         request = urllib.request.Request(f"http://{address}{path}", method=method)
@@ -98,13 +98,13 @@ async def assert_only_two_pages(address: str) -> None:
 
 
 def number(numbers: Numbers, name: str, **labels: str) -> float:
-    """One sample; 0 as long as there is none."""
+    """A sample's value, or 0 if there is none."""
     return numbers.get((name, tuple(sorted(labels.items()))), 0.0)
 
 
 @asynccontextmanager
 async def serving(folder: Path) -> AsyncIterator[tuple[Service, str]]:
-    """`rollbook serve` with metrics on a port that the system chose, and where that is."""
+    """Start `rollbook serve` with metrics on a free port; yield the service and the address of the metrics."""
     words = [*SERVE, "--data", str(folder), "--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0"]
     with started(words) as service:
         until(lambda: any(line["event"].startswith("listening") for line in service.lines), service)
@@ -114,7 +114,7 @@ async def serving(folder: Path) -> AsyncIterator[tuple[Service, str]]:
 
 
 def run(scenario: Callable[[], Awaitable[None]]) -> None:
-    """Run a scenario, and give up when it takes far too long."""
+    """Run a scenario; fail after `PATIENCE_SECONDS`."""
 
     async def bounded() -> None:
         async with asyncio.timeout(PATIENCE_SECONDS):
@@ -124,7 +124,7 @@ def run(scenario: Callable[[], Awaitable[None]]) -> None:
 
 
 async def reaches(address: str, name: str, least: float, **labels: str) -> Numbers:
-    """The numbers, once this one is as high as that."""
+    """Return all numbers once this sample has reached `least`."""
     while True:
         numbers = read(await asyncio.to_thread(scrape, address))
         if number(numbers, name, **labels) >= least:
@@ -133,7 +133,7 @@ async def reaches(address: str, name: str, least: float, **labels: str) -> Numbe
 
 
 def test_numbers_move_with_what_happens_and_labels_tell_nothing_of_anybody(tmp_path: Path) -> None:
-    """A match is played and watched, something is refused, and a stranger invents methods."""
+    """A match is played and watched, a choice is refused, and a client calls invented methods."""
 
     async def scenario() -> None:
         async with serving(tmp_path) as (service, address):
@@ -194,7 +194,7 @@ def test_numbers_move_with_what_happens_and_labels_tell_nothing_of_anybody(tmp_p
 
 @pytest.mark.parametrize(("share", "told"), [(0.0, 0), (0.25, 5), (1.0, 20)])
 def test_only_a_share_of_calls_is_logged_and_all_that_failed_by_our_fault(share: float, told: int) -> None:
-    """Evenly spaced, so that whoever reads them sees what goes on; a fault is never left out."""
+    """Logged calls are evenly spaced; calls that fail by the service's fault are always logged."""
 
     async def answers(_call: Call) -> None:
         pass
@@ -213,7 +213,7 @@ def test_only_a_share_of_calls_is_logged_and_all_that_failed_by_our_fault(share:
 
 
 def test_a_caller_who_is_gone_before_the_answer_has_cancelled() -> None:
-    """That is neither a failure of ours nor a refusal, and nothing for the log at a level that wakes somebody."""
+    """This is neither a failure nor a refusal, so it is logged at level info."""
     refusals: list[str] = []
     statuses: list[str] = []
 
@@ -234,7 +234,7 @@ def test_a_caller_who_is_gone_before_the_answer_has_cancelled() -> None:
 
 
 def test_metrics_end_with_the_service(tmp_path: Path) -> None:
-    """Nobody listens on the address any more."""
+    """The port is closed."""
 
     async def scenario() -> None:
         async with serving(tmp_path) as (_, address):
@@ -252,7 +252,7 @@ def refused(*flags: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_port_in_use_is_told_by_its_address(tmp_path: Path) -> None:
-    """In one line, before anything else is started."""
+    """The message is one line; nothing else has been started."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -264,7 +264,7 @@ def test_a_port_in_use_is_told_by_its_address(tmp_path: Path) -> None:
 
 
 def test_metrics_stay_on_this_machine_unless_it_is_said_otherwise(tmp_path: Path) -> None:
-    """Like the service itself; and an address that is none is refused by the name of its flag."""
+    """The rule is the same as for the service's address; a malformed address is refused by its flag."""
     with pytest.raises(SettingRefused) as exposed:
         Settings.read(data=tmp_path, metrics="0.0.0.0:9090")
     assert "--metrics" == exposed.value.flag
@@ -279,19 +279,19 @@ def test_metrics_stay_on_this_machine_unless_it_is_said_otherwise(tmp_path: Path
 
 
 class Failing(MemoryLog):
-    """A log whose next append fails with this."""
+    """A log whose appends fail with `failure` if it is set."""
 
     failure: Exception | None = None
 
     async def append(self, match_id: str, expected: int, entries: Sequence[Entry], **how: Any) -> Any:
-        """Append, or fail."""
+        """Append, or raise `failure`."""
         if self.failure is not None:
             raise self.failure
         return await super().append(match_id, expected, entries, **how)
 
 
 def test_appends_are_counted_by_what_came_of_them() -> None:
-    """And whatever came of them is passed on as it was."""
+    """Results and exceptions are passed on unchanged."""
 
     async def scenario() -> None:
         metrics, inner = Metrics(), Failing(lambda: 5)
@@ -315,7 +315,7 @@ def test_appends_are_counted_by_what_came_of_them() -> None:
 
 
 def test_sweeps_are_counted_by_kind() -> None:
-    """In the words of events."""
+    """The kinds have the names of events."""
     metrics = Metrics()
     for event in (TimedOut(0), TimedOut(1), Resumed(5)):
         metrics.swept(event)

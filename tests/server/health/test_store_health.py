@@ -1,4 +1,4 @@
-"""Health does not flap: one beat that fails, or one that succeeds, changes nothing of what is told."""
+"""Health does not flap: a single failed or successful beat does not change it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ FAILS, SUCCEEDS = False, True
 
 
 class Beats:
-    """A store that takes a beat or does not, as it was said before."""
+    """A store whose beats succeed or fail in a given order."""
 
     def __init__(self, *beats: bool) -> None:
-        """In this order."""
+        """True is a beat that succeeds."""
         self._beats = list(beats)
 
     async def prove(self) -> None:
-        """Take the next beat, or do not."""
+        """Succeed, or raise StoreUnavailable."""
         if not self._beats.pop(0):
             raise StoreUnavailable("not now")
 
@@ -42,7 +42,7 @@ class Beats:
 def test_two_failures_or_three_successes_in_a_row_change_what_is_told(
     monkeypatch: pytest.MonkeyPatch, beats: tuple[bool, ...], told: list[bool]
 ) -> None:
-    """A store that is slow for a second sends nobody elsewhere, and one that limps calls nobody back."""
+    """A store that is slow for a second keeps its clients, and an unstable store does not call them back."""
     monkeypatch.setattr(store_health, "BEAT_SECONDS", 0.0)
     said: list[bool] = []
 
@@ -60,7 +60,7 @@ def test_two_failures_or_three_successes_in_a_row_change_what_is_told(
 
 
 def test_whatever_a_beat_comes_to_the_watch_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An exception that nobody foresaw is a beat that failed."""
+    """An unexpected exception counts as a failed beat."""
     monkeypatch.setattr(store_health, "BEAT_SECONDS", 0.0)
     said: list[bool] = []
 

@@ -1,4 +1,4 @@
-"""A world that archives what is over: everything of a theatre, replays, and an archive in a folder."""
+"""A world that archives finished matches: a theatre with replays and an archive in a folder."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from tests.server.rpc.talking import PATIENCE_SECONDS, Person
 
 
 class Keeper(Theatre):
-    """A world with an archive; nothing is archived before the test says so."""
+    """A world with an archive; nothing is archived before the test calls the archivist."""
 
     def __init__(self, folder: Path, **how: Any) -> None:
-        """Keep everything in this folder."""
+        """Keep archive and index in this folder."""
         self.folder = folder
         super().__init__(**how)
 
     def process(self, keys: dict[str, Any] | None = None) -> Parts:
-        """A process of the service over the same store and archive, with an index of its own."""
+        """A process of the service over the same store and archive, with a new index."""
         store = self.log.store if isinstance(self.log, ArchivedLog) else self.log
         self.index_path = Path(tempfile.mkdtemp(dir=self.folder)) / "index.sqlite"
         self.log = ArchivedLog(store, None)
         return self.reopened(keys)
 
     def reopened(self, keys: dict[str, Any] | None = None) -> Parts:
-        """A process with the index that there is."""
+        """A process with the existing index."""
         self.log.index = ArchiveIndex(self.index_path)
         self.finished = Finished(self.log, self.log.index)
         service = super().process(keys)
@@ -45,34 +45,34 @@ class Keeper(Theatre):
         return service
 
     def given(self, keys: dict[str, Any] | None = None) -> Given:
-        """The archive as well."""
+        """Add the archive."""
         return replace(super().given(keys), finished=self.finished)
 
     def keeping(self, service: Parts, where: Path | str | None = None) -> Archivist:
-        """What archives this process's matches as soon as they are over."""
+        """An archivist that archives this process's matches as soon as they are over."""
         place = str(where or self.folder / "archive")
         return service.archivist(self.log, self.finished, place, after_seconds=0)
 
     def serve(self, service: Parts, server: grpc.aio.Server) -> None:
-        """Replays as well."""
+        """Serve replays as well."""
         super().serve(service, server)
         self.replays = service.replay_servicer(self.log)
         replay_pb2_grpc.add_ReplayServiceServicer_to_server(self.replays, server)
 
     async def close(self) -> None:
-        """Audit and archive no more."""
+        """Stop auditing and archiving."""
         await super().close()
         await self.replays.close()
         await self.archivist.close()
 
     async def over(self, game: str = "cant_stop", **fields: Any) -> tuple[str, list[Person]]:
-        """A match that was begun, and ended when one of two resigned."""
+        """A started match that ended when the first of two players resigned."""
         match_id, people = await self.started(game, **fields)
         await people[0].call("Resign", match_id=match_id)
         return match_id, people
 
     async def replay(self, person: Person, match_id: str, **fields: Any) -> bytes:
-        """The file of a match, as this person gets it."""
+        """The file of a match as this person gets it."""
         stub: Any = replay_pb2_grpc.ReplayServiceStub(self.channel)
         request = replay_pb2.GetReplayRequest(match_id=match_id, **fields)
         parts = [answer.part async for answer in stub.GetReplay(request, metadata=person.metadata)]
@@ -80,7 +80,7 @@ class Keeper(Theatre):
         return b"".join(parts)
 
     async def audit(self, person: Person, data: bytes) -> replay_pb2.AuditReplayResponse:
-        """What the service says of a file."""
+        """The service's audit of a file."""
         stub: Any = replay_pb2_grpc.ReplayServiceStub(self.channel)
         parts = [replay_pb2.AuditReplayRequest(part=data[at : at + 60_000]) for at in range(0, len(data), 60_000)]
         answer: replay_pb2.AuditReplayResponse = await stub.AuditReplay(iter(parts), metadata=person.metadata)
@@ -88,7 +88,7 @@ class Keeper(Theatre):
 
 
 def run(scenario: Callable[[Keeper], Awaitable[None]], folder: Path, **how: Any) -> None:
-    """Serve a world with an archive in this folder, and let the scenario happen in it."""
+    """Run the scenario in a served world with an archive in this folder."""
 
     async def main() -> None:
         async with asyncio.timeout(PATIENCE_SECONDS), Keeper(folder, **how).serving() as keeper:

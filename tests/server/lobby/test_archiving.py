@@ -1,4 +1,4 @@
-"""Finished matches go to the archive, and nobody who reads them notices."""
+"""Finished matches move to the archive, and readers do not notice."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.server.rpc.talking import Person, refusal, some_choice
 
 
 async def everything(keeper: Keeper, match_id: str, asking: Person, made: dict[str, Any]) -> dict[str, Any]:
-    """All that can be read of a match that is over: state, feeds from every position, lists, replay, a retry."""
+    """All that can be read of a finished match: state, feeds from every position, lists, replay, a retry."""
     stored = await keeper.stored(match_id)
     feeds = []
     for sequence in range(len(stored) + 1):
@@ -43,7 +43,7 @@ async def everything(keeper: Keeper, match_id: str, asking: Person, made: dict[s
 
 @pytest.mark.parametrize("game", ["cant_stop", "allie_gator"])
 def test_every_read_is_the_same_live_caught_up_and_archived(game: str, tmp_path: Path) -> None:
-    """Byte for byte: from the log, from the file behind a trimmed stream, from the file alone, after a restart."""
+    """All bytes are equal: from the log, from the file after trimming, from the file alone, after a restart."""
 
     async def scenario(keeper: Keeper) -> None:
         match_id, people = await keeper.started(game)
@@ -74,7 +74,7 @@ def test_every_read_is_the_same_live_caught_up_and_archived(game: str, tmp_path:
 
 
 def test_the_file_has_everything_that_the_log_had(tmp_path: Path) -> None:
-    """Events, what lay hidden beside them, the secret, who sat where; and the right key signed it."""
+    """The file has the events, their hidden parts, the secret and the names, signed by the right key."""
 
     async def scenario(keeper: Keeper) -> None:
         match_id, _ = await keeper.over("allie_gator")
@@ -96,7 +96,7 @@ def test_the_file_has_everything_that_the_log_had(tmp_path: Path) -> None:
 
 
 def test_nobody_carries_on_behind_an_archived_match_or_begins_it_again(tmp_path: Path) -> None:
-    """Neither while the store remembers how long it was, nor when the archive alone does."""
+    """Stale appends conflict while the store still remembers the length, and when only the archive does."""
 
     async def scenario(keeper: Keeper) -> None:
         match_id, people = await keeper.over()
@@ -116,7 +116,7 @@ def test_nobody_carries_on_behind_an_archived_match_or_begins_it_again(tmp_path:
 
 
 def test_opening_is_retried_for_ever(tmp_path: Path) -> None:
-    """The same request finds its match in the archive too, and opens no second one."""
+    """The same request finds its match in the archive and opens no second one."""
 
     async def scenario(keeper: Keeper) -> None:
         one = keeper.person("one")
@@ -135,7 +135,7 @@ def test_opening_is_retried_for_ever(tmp_path: Path) -> None:
 
 
 def test_a_trimmed_stream_is_no_lost_tail(tmp_path: Path) -> None:
-    """For watchers who go on, for commands, and for whoever saw more than there ever was: that is ahead, not lost."""
+    """Watchers can resume and commands are refused as sealed; a position beyond the end is ahead, not lost."""
 
     async def scenario(keeper: Keeper) -> None:
         match_id, people = await keeper.over()
@@ -154,7 +154,7 @@ def test_a_trimmed_stream_is_no_lost_tail(tmp_path: Path) -> None:
 
 
 def test_a_match_that_is_not_over_long_enough_stays_where_it_is(tmp_path: Path) -> None:
-    """So that whoever watches live is not held up; aborted ones go too, open and running ones never."""
+    """Live watchers are not delayed; aborted matches are archived too, open and running ones never."""
 
     async def scenario(keeper: Keeper) -> None:
         archivist = keeper.service.archivist(keeper.log, keeper.finished, str(tmp_path / "archive"), after_seconds=60)
@@ -175,7 +175,7 @@ def test_a_match_that_is_not_over_long_enough_stays_where_it_is(tmp_path: Path) 
 
 
 def test_an_archive_that_is_away_refuses_what_lies_in_it_and_nothing_else(tmp_path: Path) -> None:
-    """ARCHIVE_UNAVAILABLE, which is worth a second try; matches in the store are played on."""
+    """ARCHIVE_UNAVAILABLE invites a retry; matches in the store are still played."""
 
     async def scenario(keeper: Keeper) -> None:
         match_id, people = await keeper.over()
@@ -202,7 +202,7 @@ def test_an_archive_that_is_away_refuses_what_lies_in_it_and_nothing_else(tmp_pa
 
 @pytest.mark.parametrize("restarted", [False, True])
 def test_a_match_that_ends_while_the_archive_is_away_is_read_from_the_store(restarted: bool, tmp_path: Path) -> None:
-    """All of it, as if there were no archive: also by a process that begins meanwhile, and knows nothing of it."""
+    """All reads work as without an archive, also in a process that starts meanwhile."""
 
     async def scenario(keeper: Keeper) -> None:
         await keeper.archivist.look()
@@ -230,7 +230,7 @@ def test_a_match_that_ends_while_the_archive_is_away_is_read_from_the_store(rest
 
 
 def test_a_file_that_was_damaged_is_not_told_as_a_match(tmp_path: Path) -> None:
-    """Nor is one that was put in the place of another."""
+    """The same holds for a file of another match under this name."""
 
     async def scenario(keeper: Keeper) -> None:
         match_id, people = await keeper.over()
@@ -250,7 +250,7 @@ def test_a_file_that_was_damaged_is_not_told_as_a_match(tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_read_keeps_no_other_match_out_of_the_archive(tmp_path: Path) -> None:
-    """Nor out of lists; but nobody may say that no name is left as long as it may hold one."""
+    """The other match is also listed; but forgetting fails while the unreadable file may hold a name."""
 
     async def scenario(keeper: Keeper) -> None:
         match_id, people = await keeper.over()
@@ -270,7 +270,7 @@ def test_a_file_that_cannot_be_read_keeps_no_other_match_out_of_the_archive(tmp_
 
 
 def test_what_is_no_match_on_the_agenda_keeps_no_match_out_of_the_archive(tmp_path: Path) -> None:
-    """A hand in the store may write anything there; what is over is archived all the same, then and later."""
+    """Any client of the store can write the agenda; finished matches are archived all the same, then and later."""
 
     async def scenario(keeper: Keeper) -> None:
         await keeper.archivist.settle()
@@ -287,7 +287,7 @@ def test_what_is_no_match_on_the_agenda_keeps_no_match_out_of_the_archive(tmp_pa
 
 @pytest.mark.parametrize("flaw", ["a damaged signature", "a key that nobody knows"])
 def test_a_file_that_nobody_vouches_for_does_not_count_as_archived(flaw: str, tmp_path: Path) -> None:
-    """Its events are right, but no judge would take it: it is written anew before the log is let go of."""
+    """No judge would accept the file, so it is rewritten before the log is trimmed."""
 
     async def scenario(keeper: Keeper) -> None:
         match_id, people = await keeper.over()
@@ -307,7 +307,7 @@ def test_a_file_that_nobody_vouches_for_does_not_count_as_archived(flaw: str, tm
 
 
 def test_another_match_under_the_same_id_is_never_overwritten(tmp_path: Path) -> None:
-    """A store that was put back may play on what had ended otherwise: the log stays, and an operator hears of it."""
+    """A restored store may play a match to another end: its log stays, and the failure is counted for operators."""
 
     async def scenario(keeper: Keeper) -> None:
         match_id, _ = await keeper.over()
@@ -338,7 +338,7 @@ def test_another_match_under_the_same_id_is_never_overwritten(tmp_path: Path) ->
 
 
 def test_archiving_twice_and_in_two_processes_at_once_is_harmless(tmp_path: Path) -> None:
-    """What one has done the other finds, and a file that is broken is written anew as long as the log has it."""
+    """Each finds the other's work, and a broken file is rewritten while the log still has the match."""
 
     async def scenario(keeper: Keeper) -> None:
         match_id, _ = await keeper.over()
@@ -359,7 +359,7 @@ def test_archiving_twice_and_in_two_processes_at_once_is_harmless(tmp_path: Path
 
 
 def test_without_its_archive_a_service_archives_nothing_and_says_so(tmp_path: Path) -> None:
-    """Nor does any other service of the store as long as one lacks it; with it everything goes on."""
+    """Other services of the store stop archiving as well while one lacks the archive; afterwards all continue."""
 
     async def scenario(keeper: Keeper) -> None:
         match_id, people = await keeper.over()
@@ -391,7 +391,7 @@ def test_without_its_archive_a_service_archives_nothing_and_says_so(tmp_path: Pa
 
 
 def test_names_and_opener_stay_while_the_match_is_in_the_lobby(tmp_path: Path) -> None:
-    """A restart between the end and the archive loses neither; then the names are in the file."""
+    """A restart before archiving loses neither; the file then has the names."""
 
     async def scenario(keeper: Keeper) -> None:
         opener = keeper.person("opener")
@@ -413,7 +413,7 @@ def test_names_and_opener_stay_while_the_match_is_in_the_lobby(tmp_path: Path) -
 
 
 def test_whoever_opens_a_match_needs_no_archive(tmp_path: Path) -> None:
-    """It is not even asked; that it is out of reach is counted and said, and it is used again when it is back."""
+    """Opening does not read the archive; its outage is counted and reported, and it is used again after its return."""
 
     async def scenario(keeper: Keeper) -> None:
         folder, away = tmp_path / "archive", tmp_path / "away"
@@ -438,7 +438,7 @@ def test_whoever_opens_a_match_needs_no_archive(tmp_path: Path) -> None:
 
 
 def test_a_match_that_is_over_and_lost_its_end_is_sealed_for_it_although_nobody_returns(tmp_path: Path) -> None:
-    """What processes told is forgotten after a restart; the lobby was written along with the seal, and proves it."""
+    """The process has no memory of the end after a restart; the lobby was written with the seal and proves it."""
 
     async def scenario(keeper: Keeper) -> None:
         match_id, _ = await keeper.over()
@@ -460,7 +460,7 @@ def test_a_match_that_is_over_and_lost_its_end_is_sealed_for_it_although_nobody_
 
 
 def test_a_withdrawal_is_answered_again_from_the_archive(tmp_path: Path) -> None:
-    """Although the archive forgets who opened a match."""
+    """The archive does not store who opened the match."""
 
     async def scenario(keeper: Keeper) -> None:
         opener = keeper.person("opener")

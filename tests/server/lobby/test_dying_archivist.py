@@ -1,4 +1,4 @@
-"""`kill -9` at every step of archiving: the match is whole in one place at least, and the next start finishes."""
+"""`kill -9` at every step of archiving: the match stays whole in at least one place, and the next start finishes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def archivist(url: str, folder: Path, *step: str) -> int:
-    """Run the archivist; its exit code."""
+    """Run the archivist; return its exit code."""
     words = [sys.executable, "-m", "tests.server.process.dying", url, str(folder), *step]
     return subprocess.run(words, cwd=ROOT, timeout=60, check=False).returncode
 
@@ -49,7 +49,7 @@ def in_the_archive(folder: Path, match_id: str) -> bool:
 
 @pytest.mark.parametrize("step", STEPS)
 def test_killed_at_this_step_nothing_is_lost(step: str, tmp_path: Path) -> None:
-    """The log has every entry or the archive has the whole file; the next start leaves it archived and nothing over."""
+    """The log has every entry or the archive the whole file; after the next start it is only in the archive."""
 
     async def killed(url: str) -> None:
         log = await RedisLog.connect(url)

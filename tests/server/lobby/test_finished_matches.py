@@ -1,4 +1,4 @@
-"""Lists of what is over: from lobby and archive as one, whatever becomes of the index that they are read from."""
+"""Lists of finished matches: lobby and archive as one list, whatever happens to the index of the archive."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.server.rpc.talking import Person
 
 
 async def listed(person: Person, **filters: Any) -> list[str]:
-    """The ids of a list, all its pages."""
+    """The ids of all pages of a list."""
     found: list[str] = []
     token = ""
     while True:
@@ -34,9 +34,9 @@ async def archived(keeper: Keeper) -> None:
 
 
 def test_open_running_finished_and_archived_matches_are_one_list(tmp_path: Path) -> None:
-    """In the order in which they were opened, page by page, while matches move into the archive.
+    """The list is in the order of opening, page by page, while matches move to the archive.
 
-    Each comes once, also one that is in lobby and archive at this moment.
+    A match that is in lobby and archive at the same time comes once.
     """
 
     async def scenario(keeper: Keeper) -> None:
@@ -64,7 +64,7 @@ def test_open_running_finished_and_archived_matches_are_one_list(tmp_path: Path)
 
 
 def test_lists_of_what_is_over_are_filtered_like_all_others(tmp_path: Path) -> None:
-    """By game, state, seat and name, before and after they are archived; each summary is that of the match itself."""
+    """By game, state, seat and name, before and after archiving; each summary equals that of GetMatch."""
 
     async def scenario(keeper: Keeper) -> None:
         finished, people = await keeper.over()
@@ -88,7 +88,7 @@ def test_lists_of_what_is_over_are_filtered_like_all_others(tmp_path: Path) -> N
 
 
 def test_private_matches_that_are_over_are_listed_for_those_who_played(tmp_path: Path) -> None:
-    """Nobody else learns of them: not by a list, not by a page that is empty with more to come."""
+    """Strangers do not learn of private matches, not even from an empty page with a token for more."""
 
     async def scenario(keeper: Keeper) -> None:
         public, _ = await keeper.over()
@@ -105,7 +105,7 @@ def test_private_matches_that_are_over_are_listed_for_those_who_played(tmp_path:
 
 
 def test_a_page_that_would_take_too_long_ends_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With more to come, however little was found: nobody makes the service look through the whole archive at once."""
+    """The page has a token for more, so that no single call makes the service read the whole archive."""
     monkeypatch.setattr(match_listing, "LOOKED_AT_LEAST", 3)
     monkeypatch.setattr(match_listing, "LOOKED_A_MATCH", 0)
     monkeypatch.setattr(match_listing, "CHUNK", 2)
@@ -128,7 +128,7 @@ def test_a_page_that_would_take_too_long_ends_early(tmp_path: Path, monkeypatch:
 
 @pytest.mark.parametrize("damage", ["missing", "broken", "empty", "a row too much", "a row changed"])
 def test_the_index_is_made_anew_from_the_files(damage: str, tmp_path: Path) -> None:
-    """It holds nothing that the archive does not: lists come out the same."""
+    """The index has only data of the archive, so the lists are the same after a rebuild."""
 
     async def scenario(keeper: Keeper) -> None:
         for _ in range(3):
@@ -164,7 +164,7 @@ def test_the_index_is_made_anew_from_the_files(damage: str, tmp_path: Path) -> N
 
 
 def test_nobody_but_its_owner_reads_the_index(tmp_path: Path) -> None:
-    """It holds the names of everybody who ever played, also in the files that the database keeps beside it."""
+    """The index and the database's other files hold the names of all players."""
 
     async def scenario(keeper: Keeper) -> None:
         await keeper.over()
@@ -177,7 +177,7 @@ def test_nobody_but_its_owner_reads_the_index(tmp_path: Path) -> None:
 
 
 def test_an_index_that_breaks_under_way_mends_itself(tmp_path: Path) -> None:
-    """Lists are short for a moment, and never an error."""
+    """Lists are short for a moment, but never an error."""
 
     async def scenario(keeper: Keeper) -> None:
         match_id, people = await keeper.over()
@@ -193,7 +193,7 @@ def test_an_index_that_breaks_under_way_mends_itself(tmp_path: Path) -> None:
 
 
 def test_an_index_that_is_held_by_another_is_not_thrown_away(tmp_path: Path) -> None:
-    """Two services may share a data directory; whoever has to wait too long tries again later."""
+    """Two services may share a data directory; a process that waits too long for the lock tries again later."""
 
     async def scenario(keeper: Keeper) -> None:
         match_id, people = await keeper.over()
@@ -214,7 +214,7 @@ def test_an_index_that_is_held_by_another_is_not_thrown_away(tmp_path: Path) -> 
 
 
 def test_a_file_in_the_archive_that_cannot_be_read_stops_nothing(tmp_path: Path) -> None:
-    """The others are listed; it is read again when it has changed."""
+    """The other matches are listed; the unreadable file is read again when it has changed."""
 
     async def scenario(keeper: Keeper) -> None:
         match_id, people = await keeper.over()
@@ -233,7 +233,7 @@ def test_a_file_in_the_archive_that_cannot_be_read_stops_nothing(tmp_path: Path)
 
 
 def test_what_another_service_archived_is_listed_here_too(tmp_path: Path) -> None:
-    """As soon as it has left the lobby that both look at."""
+    """It is listed as soon as it has left the shared lobby."""
 
     async def scenario(keeper: Keeper) -> None:
         match_id, people = await keeper.over()

@@ -1,4 +1,4 @@
-"""An index that is lost, damaged, or was never there: nobody gets a wrong answer for good, and turns end."""
+"""A lost, damaged or missing index of the lobby: answers become right again, and turns still end."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from tests.storage.servers import ALL_SLOTS, Server, running
 
 @pytest.fixture(scope="module", params=["one server", "a cluster"])
 def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server for all tests of this module, alone and as a cluster, which refuses what touches two slots."""
+    """A server for all tests of this module; the cluster refuses commands that touch two slots."""
     slots = ALL_SLOTS if request.param == "a cluster" else range(0)
     with running(find_server(), tmp_path_factory.mktemp("store"), slots=slots) as found:
         yield found
 
 
 async def some_matches(one: World, other: World) -> None:
-    """Open, private, running and ended matches, by both processes."""
+    """Open, private, running and ended matches, created by both processes."""
     await asyncio.gather(*[one.person(f"host-{number}").open() for number in range(4)])
     await one.person("host-9").open("raffzahn", 3, is_private=True)
     await other.started(turn_seconds=3_600, is_private=True)
@@ -46,7 +46,7 @@ async def some_matches(one: World, other: World) -> None:
 
 
 async def pages(person: Person, **filters: Any) -> list[str]:
-    """All matches that a person finds, page by page."""
+    """The ids of all pages that a person finds."""
     found: list[str] = []
     token = ""
     while True:
@@ -91,14 +91,14 @@ def change(store: Server, how: str) -> None:
 
 
 async def a_round(world: World) -> None:
-    """The index is compared with all of the lobby."""
+    """Compare the whole lobby with the index once."""
     for _ in range(ROUND_SECONDS):
         await world.service.index.settle()
         await world.service.index.mend_a_slice()
 
 
 def test_lists_are_the_same_with_an_index_and_without(store: Server) -> None:
-    """For players, strangers and operators, by every filter, in the same order, from page to page."""
+    """Players, strangers and operators get the same pages in the same order by every filter."""
 
     async def scenario(one: World, other: World) -> None:
         await some_matches(one, other)
@@ -116,7 +116,7 @@ def test_lists_are_the_same_with_an_index_and_without(store: Server) -> None:
     "row", [b"", b"\n\n\xff", b"{digest}", b"{digest}\nplace\nsweep\nlong\npublic//", b"\xff\n" * 9]
 )
 def test_a_row_that_was_scribbled_over_stops_nobody(store: Server, row: bytes) -> None:
-    """Neither who compares nor who sweeps, whatever it says; within a round it is what it was."""
+    """Neither comparing nor sweeping fails at any content, and one round restores the row."""
 
     async def scenario(one: World, other: World) -> None:
         await some_matches(one, other)
@@ -139,7 +139,7 @@ def test_a_row_that_was_scribbled_over_stops_nobody(store: Server, row: bytes) -
     "how", ["lost", "unmade", "list", "list misused", "due", "due misused", "rows", "rows misused"]
 )
 def test_an_index_that_is_damaged_is_mended(store: Server, how: str) -> None:
-    """Within a round of whoever sweeps, and matches may be opened and ended all the while."""
+    """One round of the sweeper repairs it; matches may be opened and ended meanwhile."""
 
     async def scenario(one: World, other: World) -> None:
         await some_matches(one, other)
@@ -159,7 +159,7 @@ def test_an_index_that_is_damaged_is_mended(store: Server, how: str) -> None:
 
 
 def test_what_stands_in_a_list_and_nowhere_else_costs_nobody_a_line(store: Server) -> None:
-    """It is passed over, and gone the next time."""
+    """Such an entry is skipped, and removed by the next read."""
 
     async def scenario(one: World, other: World) -> None:
         await some_matches(one, other)
@@ -177,7 +177,7 @@ def test_what_stands_in_a_list_and_nowhere_else_costs_nobody_a_line(store: Serve
 
 
 def test_a_store_of_an_older_version_gets_its_index_by_itself(store: Server) -> None:
-    """Its lobby does not say whose seats are whose, and who sits there finds the match all the same."""
+    """An older lobby has no seat holders; players still find their matches."""
 
     async def scenario(one: World, other: World) -> None:
         await some_matches(one, other)
@@ -199,7 +199,7 @@ def test_a_store_of_an_older_version_gets_its_index_by_itself(store: Server) -> 
 
 
 def test_an_index_is_not_whole_before_all_of_it_is_made(store: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever makes it may die in between; lists are read without it until somebody has finished."""
+    """A process may die while it builds the index; lists are read without it until one process has finished."""
 
     async def scenario(one: World, other: World) -> None:
         await some_matches(one, other)
@@ -253,7 +253,7 @@ asyncio.run(main(*sys.argv[1:]))
 
 
 def test_the_index_fits_whenever_a_process_is_killed(store: Server) -> None:
-    """Two that write at once, killed in the middle of what they do: the lobby and its index change in one script."""
+    """Two writing processes are killed: the lobby and its index change in one script, so they still fit."""
 
     async def scenario(one: World, _other: World) -> None:
         await one.service.index.settle()
@@ -269,7 +269,7 @@ def test_the_index_fits_whenever_a_process_is_killed(store: Server) -> None:
 
 
 def test_a_turn_ends_although_the_agenda_has_lost_it() -> None:
-    """Some seconds late, when the index has been compared; and an entry that is wrong only makes for a look."""
+    """The turn ends some seconds late, after the comparison; a wrong entry only causes an extra look."""
 
     async def scenario() -> None:
         replicas = Replicas()

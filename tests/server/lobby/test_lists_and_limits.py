@@ -1,4 +1,4 @@
-"""Lists page by page, and the limits on what one subject may ask."""
+"""Lists page by page, and the limits per subject."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.server.rpc.talking import Person, World, refusal, run
 
 
 def test_pages_hold_every_match_once_whatever_happens_meanwhile() -> None:
-    """Those opened last first; a token goes with its filters and its caller, and holds for an hour at least."""
+    """The newest come first; a token is valid for its filters and its caller, for at least an hour."""
 
     async def scenario(world: World) -> None:
         one = world.person("one")
@@ -44,7 +44,7 @@ def test_pages_hold_every_match_once_whatever_happens_meanwhile() -> None:
 
 
 def test_a_page_has_50_matches_or_as_many_as_are_asked_for_up_to_200() -> None:
-    """More are cut to 200."""
+    """Larger sizes are cut to 200."""
 
     async def scenario(world: World) -> None:
         one = world.person("one")
@@ -57,7 +57,7 @@ def test_a_page_has_50_matches_or_as_many_as_are_asked_for_up_to_200() -> None:
 
 
 def test_lists_are_filtered_by_game_state_and_seat() -> None:
-    """Each match as it is now, with who is to choose."""
+    """Each match is listed in its current state, with the awaited seat."""
 
     async def scenario(world: World) -> None:
         running, people = await world.started()
@@ -78,7 +78,7 @@ def test_lists_are_filtered_by_game_state_and_seat() -> None:
 
 
 def test_limits_refuse_and_say_how_many() -> None:
-    """Matches and seats of a subject, and its rate; a retry is not one more."""
+    """Limits on matches and seats of a subject; a retry does not count again."""
 
     async def scenario(world: World) -> None:
         one = world.person("one")
@@ -96,7 +96,7 @@ def test_limits_refuse_and_say_how_many() -> None:
 
 
 def test_a_subject_that_calls_too_often_waits() -> None:
-    """As long as it is told; others are not hindered."""
+    """The refusal says how long; other subjects are not affected."""
 
     async def scenario(world: World) -> None:
         one = world.person("one")
@@ -113,7 +113,7 @@ def test_a_subject_that_calls_too_often_waits() -> None:
 
 
 def test_a_call_costs_what_it_weighs() -> None:
-    """A look is 1, opening a match 5, leaving it 3, a page of n matches 1 + n/20, by the size asked for: 0 is 50."""
+    """A look costs 1, opening 5, leaving 3, a page of n matches 1 + n/20 (of the requested size; 0 means 50)."""
 
     async def scenario(world: World) -> None:
         match_id = (await world.person("opener").open()).match_id
@@ -149,7 +149,7 @@ def test_a_call_costs_what_it_weighs() -> None:
 
 
 def test_a_call_that_weighs_more_than_there_is_at_once_needs_a_full_bucket() -> None:
-    """Otherwise an operator with low limits would have a service without lists."""
+    """Otherwise low limits would make lists impossible."""
 
     async def scenario(world: World) -> None:
         one = world.person("one")

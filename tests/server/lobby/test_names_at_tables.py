@@ -1,4 +1,4 @@
-"""Names at tables that several processes serve: each is told by every process, whoever appended what and when."""
+"""Names at tables that several processes serve: every process returns every name, in whatever order they appended."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def valkey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def run(server: Server, scenario: Callable[[World, World], Awaitable[None]]) -> None:
-    """Let the scenario happen at two replicas of a service, each with connections of its own."""
+    """Run the scenario with two replicas of a service, each with its own connections."""
 
     async def main() -> None:
         async with asyncio.timeout(PATIENCE_SECONDS), AsyncExitStack() as stack:
@@ -41,12 +41,12 @@ def run(server: Server, scenario: Callable[[World, World], Awaitable[None]]) -> 
 
 
 async def names(person: Person, match_id: str) -> list[str]:
-    """The names at a table, as somebody is told."""
+    """The names at a table as this person receives them."""
     return [seat.name for seat in (await person.look(match_id)).summary.seats]
 
 
 async def sit(person: Person, match_id: str, name: str) -> None:
-    """Sit down on some seat, however many do so at the same time."""
+    """Take any free seat; retry while the log is contended."""
     while True:
         try:
             await person.call("TakeSeat", match_id=match_id, name=name)
@@ -57,7 +57,7 @@ async def sit(person: Person, match_id: str, name: str) -> None:
 
 
 def test_whoever_sits_down_at_once_at_two_replicas_keeps_the_name(valkey: Server) -> None:
-    """Seats are taken in all orders at both replicas; every name is told by both, in looks and in lists."""
+    """Seats are taken in all orders at both replicas; both return every name, in looks and in lists."""
 
     async def table(one: World, other: World, number: int) -> None:
         people = [(one, other)[seat % 2].person(f"guest-{number}-{seat}") for seat in range(SEATS)]
@@ -78,7 +78,7 @@ def test_whoever_sits_down_at_once_at_two_replicas_keeps_the_name(valkey: Server
 
 
 def test_a_name_that_was_changed_elsewhere_is_not_put_back(valkey: Server) -> None:
-    """Somebody gets up and sits down by another name; a process that knew the old one appends next."""
+    """A player leaves and returns under another name; a process that knew the old name appends next."""
 
     async def scenario(one: World, other: World) -> None:
         here, there, guest = one.person("anna"), other.person("bert"), one.person("guest")

@@ -1,4 +1,4 @@
-"""Rematches: one match that all who played the match before meet, and whose seats are kept for them."""
+"""Rematches: all players of a match meet in the same new match, and its seats are kept for them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def rematch(person: Person, match_id: str, **fields: Any) -> Any:
 
 
 def test_whoever_asks_for_a_rematch_meets_the_same_table() -> None:
-    """The first opens it, under whatever request id; game, options, clocks and seats are those of the match before."""
+    """The first caller opens it; game, options, clocks and seats equal those of the previous match."""
 
     async def scenario(world: World) -> None:
         cant_stop = {"free_fields": True}
@@ -51,7 +51,7 @@ def test_whoever_asks_for_a_rematch_meets_the_same_table() -> None:
 
 
 def test_two_processes_that_are_asked_at_once_open_one_rematch() -> None:
-    """The log decides who was first, and the other is answered with what stands there."""
+    """The log decides which came first; the other process answers with the stored match."""
 
     async def scenario(world: World) -> None:
         before, (one, two) = await finished(world)
@@ -65,7 +65,7 @@ def test_two_processes_that_are_asked_at_once_open_one_rematch() -> None:
 
 
 def test_only_who_sat_in_a_match_with_a_result_has_a_rematch() -> None:
-    """Strangers have none, nor has anybody of a match that runs, or was aborted."""
+    """Strangers cannot have one, and neither can players of a running or aborted match."""
 
     async def scenario(world: World) -> None:
         running, people = await world.started()
@@ -82,7 +82,7 @@ def test_only_who_sat_in_a_match_with_a_result_has_a_rematch() -> None:
 
 
 def test_the_seats_of_a_rematch_are_kept_for_five_minutes() -> None:
-    """Strangers learn when they are free; then they are for all."""
+    """Strangers are told when the seats are free; after that any player may take them."""
 
     async def scenario(world: World) -> None:
         before, (one, two) = await finished(world)
@@ -102,7 +102,7 @@ def test_the_seats_of_a_rematch_are_kept_for_five_minutes() -> None:
 
 
 def test_a_rematch_of_a_private_match_is_private_and_its_players_need_no_code() -> None:
-    """For strangers there is none; whoever is invited waits like anybody else."""
+    """Strangers do not find the match, and invited players wait as well."""
 
     async def scenario(world: World) -> None:
         before, (one, two) = await finished(world, is_private=True)
@@ -119,7 +119,7 @@ def test_a_rematch_of_a_private_match_is_private_and_its_players_need_no_code() 
 
 
 def test_behind_a_rematch_that_was_aborted_there_is_another_one() -> None:
-    """Its id follows from both, so all meet there again; there is an end to that."""
+    """Its id follows from the previous match and the aborted one, so all players meet there; the number is limited."""
 
     async def scenario(world: World) -> None:
         before, (one, two) = await finished(world)
@@ -138,7 +138,7 @@ def test_behind_a_rematch_that_was_aborted_there_is_another_one() -> None:
 
 @pytest.mark.parametrize("is_over", [False, True])
 def test_a_summary_names_the_match_before_until_the_rematch_is_over(*, is_over: bool) -> None:
-    """What is kept beside the log goes with it."""
+    """The reference is kept beside the log and is removed with it."""
 
     async def scenario(world: World) -> None:
         before, (one, _) = await finished(world)

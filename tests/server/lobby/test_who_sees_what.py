@@ -1,4 +1,4 @@
-"""Who may see what of a match: private matches, judges, delayed strangers, clocks and names."""
+"""What each caller may see of a match: private matches, judges, delayed strangers, clocks and names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NEVER = "a" * 24
 
 
 def test_a_private_match_does_not_exist_for_strangers() -> None:
-    """Its invitation opens it; a judge of it, its opener and an operator see it, and sit down with the code alone."""
+    """The invitation code opens it. Its opener, a judge of it and an operator see it, but need the code to sit down."""
 
     async def scenario(world: World) -> None:
         opener, stranger = world.person("opener"), world.person("stranger")
@@ -47,7 +47,7 @@ def test_a_private_match_does_not_exist_for_strangers() -> None:
 
 
 def test_a_judge_sees_hands_and_a_stranger_does_not() -> None:
-    """Each seat sees its own; only the seat that is to choose gets legal choices."""
+    """Each seat sees its own hand; only the awaited seat gets legal choices."""
 
     async def scenario(world: World) -> None:
         match_id, people = await world.started("allie_gator")
@@ -62,7 +62,7 @@ def test_a_judge_sees_hands_and_a_stranger_does_not() -> None:
 
 
 def test_a_delayed_stranger_sees_the_match_as_it_was() -> None:
-    """On every route, from the closing of its seats on; players see it now, and everybody once it is over."""
+    """On every route, from the closing of its seats on; players see the present, and at the end all callers do."""
 
     async def scenario(world: World) -> None:
         start = world.clock.ms
@@ -92,7 +92,7 @@ def test_a_delayed_stranger_sees_the_match_as_it_was() -> None:
 
 
 def test_before_its_seats_are_closed_a_match_with_a_delay_is_seen_as_it_is() -> None:
-    """At once, with everybody who sits down or gets up, and with its abort: otherwise nobody finds a seat."""
+    """Seats, leaving and abort are visible at once, so that players can find a seat."""
 
     async def scenario(world: World) -> None:
         player, stranger = world.person("p0"), world.person("stranger")
@@ -107,7 +107,7 @@ def test_before_its_seats_are_closed_a_match_with_a_delay_is_seen_as_it_is() -> 
 
 
 def test_clocks_are_shown_while_a_match_with_a_clock_runs() -> None:
-    """By the store's clock, what is left of the turn and of everybody's reserve."""
+    """By the store's clock: the rest of the turn and of every reserve."""
 
     async def scenario(world: World) -> None:
         match_id, people = await world.started(turn_seconds=10, reserve_seconds=20)
@@ -120,7 +120,7 @@ def test_clocks_are_shown_while_a_match_with_a_clock_runs() -> None:
 
 
 def test_names_are_shown_but_stand_in_no_event() -> None:
-    """A seat may be called otherwise than its token; whoever gets up takes the name along."""
+    """The name at a seat may differ from the token's name; it disappears when the player leaves."""
 
     async def scenario(world: World) -> None:
         one = world.person("one")
@@ -140,7 +140,7 @@ def test_names_are_shown_but_stand_in_no_event() -> None:
 
 
 def test_two_processes_do_not_lose_each_others_names() -> None:
-    """Whoever sits down through one process stands in the lobby with a name when another one writes it."""
+    """A name written through one process survives when another process writes the lobby entry."""
 
     async def scenario(world: World) -> None:
         opener = world.person("opener")
@@ -157,7 +157,7 @@ def test_two_processes_do_not_lose_each_others_names() -> None:
 
 
 def test_a_position_that_a_delayed_viewer_cannot_know_is_ahead() -> None:
-    """Otherwise guessing would tell how far the match has gone."""
+    """Otherwise guesses would reveal how far the match has gone."""
 
     async def scenario(world: World) -> None:
         match_id, people = await world.started(spectator_delay_seconds=60)
@@ -177,9 +177,9 @@ def test_a_position_that_a_delayed_viewer_cannot_know_is_ahead() -> None:
 
 
 def test_what_lies_in_hands_changes_no_byte_that_a_stranger_gets(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two matches in which the same public things happen, and two cards in the hands of the seats are exchanged.
+    """In two matches the same public events happen, but two cards in the players' hands are exchanged.
 
-    The cards are exchanged below the draw: key, commitment and everything else are those of the same match.
+    They are exchanged below the draw, so key, commitment and everything else are those of the same match.
     """
     dealt = Dice.values
     exchanged: dict[Any, Any] = {}

@@ -1,4 +1,4 @@
-"""Heads: signed once for everybody, and never one for another."""
+"""Signed heads: each position is signed once, and never answered with another position's signature."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def a_ledger() -> Ledger:
 
 
 def test_a_head_is_signed_once_for_everybody() -> None:
-    """Hundreds of watchers and a player who ask for one position wait for one signature."""
+    """Hundreds of watchers and a player who ask for one position share one signature."""
     ledger = a_ledger()
     signed = Heads(HEAD_KEYS)
     assert signed.of(ledger) is signed.of(ledger.copy())
@@ -25,7 +25,7 @@ def test_a_head_is_signed_once_for_everybody() -> None:
 
 
 def test_a_position_with_another_link_has_a_signature_of_its_own() -> None:
-    """After a loss the same number stands for another event, and nobody may be told the old one."""
+    """After a loss the same sequence belongs to another event, so the old signature must not be sent."""
     ledger = a_ledger()
     signed = Heads(HEAD_KEYS)
     for link in (ledger.head.link, b"\0" * 32):
@@ -35,7 +35,7 @@ def test_a_position_with_another_link_has_a_signature_of_its_own() -> None:
 
 
 def test_what_was_asked_for_last_is_kept_and_no_more() -> None:
-    """Matches come and go for as long as a process lives."""
+    """The cache has a bound: the most recently used signatures stay."""
     ledger = a_ledger()
     signed = Heads(HEAD_KEYS)
     first, second = (signed.of(ledger, Position(sequence, b"")) for sequence in range(2))

@@ -1,4 +1,4 @@
-"""Everything that leaves the service about a match passes `server/out`: no other room touches what could tell on it."""
+"""Everything that the service sends about a match passes `server/out`: no other package touches hidden data."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ import rollbook.server
 ROOT = Path(rollbook.server.__file__).parent
 
 HIDING = frozenset({"private", "hidden", "insiders", "secret", "view", "seen", "as_seen", "legal", "state"})
-"""Fields and functions that hold, or lead to, what not everybody may see."""
+"""Fields and functions that hold, or lead to, hidden data."""
 
 MESSAGES = frozenset(
     {"ProjectedEvent", "View", "LegalChoices", "Clocks", "HiddenOutcome", "Private", "Revealed", "SignedHead"}
     | {"fill", "write_view", "write_view_bytes", "write_legal", "write_legal_bytes", "write_hidden"}
 )
-"""What such things leave in, and what fills it."""
+"""Messages that carry such data, and the functions that fill them."""
 
 MADE = frozenset({"EventsMade", "MatchSummary"})
-"""Messages that others may name as what they hand on, but not make."""
+"""Messages that other packages may name as types, but not create."""
 
 NAMES = HIDING | MESSAGES | MADE
 
 ALLOWED = {
-    # From the store to the fold and back: nothing of it is in an answer.
+    # Between store and fold; none of it is in an answer.
     ("replica/history.py", "private"),
     ("replica/lost_logs.py", "private"),
     ("replica/replica.py", "private"),
-    # A key that signs, and nothing of a match.
+    # A signing key, no part of a match.
     ("app.py", "private"),
     ("lobby/archivist.py", "private"),
     ("rpc/replay.py", "private"),
@@ -47,10 +47,10 @@ ALLOWED = {
     ("health/metrics.py", "state"),
     ("play/quotas.py", "state"),
     ("rpc/feed.py", "state"),
-    # The type of a field that only `out` gives a value, and the value on its way.
+    # The type of a field that only `out` fills, and its value on the way.
     ("refusals.py", "LegalChoices"),
     ("rpc/errors.py", "legal"),
-    # Names of what is never logged.
+    # Names of fields that are never logged.
     ("log_output.py", "private"),
     ("log_output.py", "hidden"),
     ("log_output.py", "secret"),
@@ -63,7 +63,7 @@ ALLOWED = {
 
 
 def touched(source: str) -> Iterator[str]:
-    """The names above that a module uses, however it does: also in a pattern, or as a text by which it looks one up."""
+    """The names above that a module uses, also in a pattern or as a string for a lookup."""
     for node in ast.walk(ast.parse(source)):
         match node:
             case ast.Attribute(attr=name) if name in HIDING | MESSAGES:
@@ -75,7 +75,7 @@ def touched(source: str) -> Iterator[str]:
             case ast.MatchClass(kwd_attrs=names):
                 yield from (name for name in names if name in NAMES)
             case ast.ImportFrom() if not (node.module or "").startswith("rollbook.server.out"):
-                # By another name anybody could make it.
+                # Under another name, any module could create it.
                 renamed = {alias.name for alias in node.names if alias.asname is not None}
                 yield from (alias.name for alias in node.names if alias.name in HIDING | MESSAGES | (MADE & renamed))
 
@@ -87,13 +87,13 @@ def rooms() -> dict[str, str]:
 
 
 def test_no_other_room_touches_what_is_hidden_or_makes_a_message_of_it() -> None:
-    """A second way out would be one that no projection stands on; what is excepted is listed with its reason."""
+    """Hidden data must leave only through the projection; exceptions are listed with their reason."""
     found = {(path, name) for path, source in rooms().items() for name in touched(source)}
     assert set() == found - ALLOWED
 
 
 def test_every_exception_is_still_needed() -> None:
-    """One that nobody uses is a door that nobody watches."""
+    """An unused exception would hide a new leak."""
     found = {(path, name) for path, source in rooms().items() for name in touched(source)}
     assert set() == {(path, name) for path, name in ALLOWED if (ROOT / path).exists()} - found
 
@@ -119,11 +119,11 @@ def test_every_exception_is_still_needed() -> None:
     ],
 )
 def test_a_second_way_out_is_noticed(source: str, expected: str) -> None:
-    """Whether it reads what is hidden or makes a message of what it was given, and by whatever words."""
+    """The check finds reads of hidden data and messages made of it, in any spelling."""
     assert [expected] == list(touched(source))
 
 
 def test_what_only_hands_a_message_on_is_none() -> None:
-    """A name as a type tells nobody anything."""
+    """A name used as a type sends nothing."""
     source = "from rollbook.v1.match_pb2 import EventsMade\ndef sent(made: EventsMade) -> EventsMade: return made"
     assert [] == list(touched(source))

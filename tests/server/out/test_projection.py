@@ -1,4 +1,4 @@
-"""What leaves the service: everything that a pair of eyes may see, and not one byte that depends on anything else."""
+"""What leaves the service: all that a perspective may see, and no byte that depends on anything else."""
 
 from __future__ import annotations
 
@@ -59,15 +59,15 @@ PUBLIC, JUDGE = Watcher.PUBLIC, Watcher.JUDGE
 
 
 def eyes(ledger: Ledger) -> list[Perspective]:
-    """Everybody who can look at a match."""
+    """All perspectives of a match."""
     return [*Watcher, *range(len(ledger.players))]
 
 
 @cache
 def whole_match(name: str) -> tuple[Logged, ...]:
-    """The log of a match that was played to its end, now and then by a caretaker.
+    """The log of a match played to its end, sometimes by a caretaker.
 
-    Its secret is none that a view could hold by chance: 0, 1, 2 … are also the dice in a bag.
+    The secret must not appear in a view by chance: the values 0, 1, 2 … are also the dice in a bag.
     """
     rng = random.Random(11)
     played = Played(name, find(name).seats[1], entropy=bytes(range(16)))
@@ -86,7 +86,7 @@ def whole_match(name: str) -> tuple[Logged, ...]:
 
 
 def walked(log: Iterable[Logged], **changed: Any) -> Iterator[tuple[Logged, Visible, Ledger]]:
-    """Every event with who may see it and the match after it, by a game whose functions may be changed to leak."""
+    """Yield every event, its visibility and the match after it; `changed` functions of the game may leak."""
     history = History("m", keeps_events=True)
     for logged in log:
         history.take(logged)
@@ -98,7 +98,7 @@ def walked(log: Iterable[Logged], **changed: Any) -> Iterator[tuple[Logged, Visi
 
 
 def everything(event: Visible, ledger: Ledger, perspective: Perspective) -> list[bytes]:
-    """All the bytes that can leave for this pair of eyes right after an event; empty where there are none."""
+    """All bytes that can be sent to this perspective right after an event; empty for an absent message."""
     messages: list[Message | None] = [
         projected(event, perspective),
         perspective_message(perspective),
@@ -111,7 +111,7 @@ def everything(event: Visible, ledger: Ledger, perspective: Perspective) -> list
 
 
 def told(log: Iterable[Logged], perspective: Perspective, **changed: Any) -> list[list[bytes]]:
-    """All the bytes that can leave for this pair of eyes, event by event."""
+    """All bytes that can be sent to this perspective, event by event."""
     return [everything(event, ledger, perspective) for _, event, ledger in walked(log, **changed)]
 
 
@@ -119,7 +119,7 @@ def told(log: Iterable[Logged], perspective: Perspective, **changed: Any) -> lis
 
 
 def view_facts(value: Any) -> Any:
-    """A view of the rules as plain data; what it leaves open is left out, and a hidden hand is empty."""
+    """A view of the rules as plain data; absent parts are left out, and a hidden hand is empty."""
     if is_dataclass(value):
         held = {field.name: getattr(value, field.name) for field in fields(value)}
         if "hand" in held:
@@ -129,7 +129,7 @@ def view_facts(value: Any) -> Any:
 
 
 def message_facts(message: Message) -> Any:
-    """A view message as plain data, read by protobuf's own JSON and by nothing of the service."""
+    """A view message as plain data, read by protobuf's JSON without code of the service."""
     return _read(MessageToDict(message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True))
 
 
@@ -145,7 +145,7 @@ def _read(value: Any) -> Any:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_every_view_of_a_match_says_what_the_rules_show(name: str) -> None:
-    """Everything that they show, under the same names, for every pair of eyes after every event, and nothing else."""
+    """Messages and rules show the same facts under the same names, for every perspective after every event."""
     for _, _, ledger in walked(whole_match(name)):
         for perspective in eyes(ledger):
             message = view_message(ledger, perspective)
@@ -155,7 +155,7 @@ def test_every_view_of_a_match_says_what_the_rules_show(name: str) -> None:
 
 
 def test_a_hidden_hand_is_counted_and_not_shown() -> None:
-    """Until the game is over: a seat sees its own, a judge sees all, everybody else how many cards there are."""
+    """Until the game is over a seat sees its own hand, a judge all hands, and every other viewer only their sizes."""
     for _, _, ledger in walked(whole_match("allie_gator")):
         if isinstance(ledger.match.awaited, Over):
             continue
@@ -172,7 +172,10 @@ def test_a_hidden_hand_is_counted_and_not_shown() -> None:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_the_seat_that_is_to_choose_is_told_exactly_what_is_legal(name: str) -> None:
-    """Listed or described; nobody else is told anything, and nobody while a caretaker chooses or chance decides."""
+    """Choices are listed or described.
+
+    Other perspectives get none, and no one does while a caretaker or chance decides.
+    """
     told_choices = 0
     for _, _, ledger in walked(whole_match(name)):
         awaited = ledger.awaited_seat
@@ -187,7 +190,7 @@ def test_the_seat_that_is_to_choose_is_told_exactly_what_is_legal(name: str) -> 
 
 
 def assert_legal(ledger: Ledger, message: LegalChoices) -> None:
-    """The message says what is legal in this match."""
+    """The message describes exactly the legal choices of this match."""
     legal = ledger.game.legal(ledger.match.state)
     if message.wuerfelzoo.HasField("described"):
         described = message.wuerfelzoo.described
@@ -201,7 +204,7 @@ def assert_legal(ledger: Ledger, message: LegalChoices) -> None:
 
 
 def turn_choices(described: WuerfelzooTurnChoices) -> TurnChoices:
-    """The description as the rules have it."""
+    """The description as the rules' own type."""
     return TurnChoices(
         tuple(
             PlayOffer(_species(offer.species), tuple(offer.dice), offer.fewest, offer.most) for offer in described.plays
@@ -216,7 +219,7 @@ def _species(face: int) -> str:
 
 
 def choices_described(described: WuerfelzooTurnChoices) -> set[Play | Reroll]:
-    """Every choice that fits the description, as its comment in the proto file says."""
+    """Every choice that fits the description, following its comment in the proto file."""
     plays = {
         Play(tuple(sorted(animals + doubles)))
         for offer in described.plays
@@ -228,12 +231,12 @@ def choices_described(described: WuerfelzooTurnChoices) -> set[Play | Reroll]:
 
 
 def subsets(dice: Sequence[int]) -> list[tuple[int, ...]]:
-    """All of them, the empty one included."""
+    """All subsets, with the empty one."""
     return list(chain.from_iterable(combinations(dice, count) for count in range(len(dice) + 1)))
 
 
 def test_nothing_is_legal_before_the_start_and_behind_the_seal() -> None:
-    """An aborted match still stands where a seat would have to choose."""
+    """An aborted match remains in a state where a seat would choose."""
     played = Played().sit()
     assert [None] * 4 == [legal_message(played.ledger, perspective) for perspective in eyes(played.ledger)]
     played = Played().start()
@@ -247,7 +250,7 @@ def test_nothing_is_legal_before_the_start_and_behind_the_seal() -> None:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_a_choice_that_was_sent_is_read_for_the_game_of_the_match(name: str) -> None:
-    """Every choice of a match reads back; one of another game, or none at all, is refused by name."""
+    """Every choice of a match reads back; a choice of another game, or an empty one, is refused."""
     game = find(name)
     for logged in whole_match(name):
         if isinstance(logged.event, Chosen):
@@ -279,7 +282,7 @@ def test_everybody_gets_the_bytes_that_were_stored(name: str) -> None:
 
 
 def test_hidden_cards_go_to_the_hand_that_holds_them() -> None:
-    """A draw to the seat that draws, a stolen card to thief and robbed, both to a judge: told from the log alone."""
+    """A drawn card is shown to the drawing seat, a stolen one to thief and victim, both to a judge."""
     steals = 0
     thief, robbed = -1, None
     for logged, event, ledger in walked(whole_match("allie_gator")):
@@ -301,7 +304,7 @@ def test_hidden_cards_go_to_the_hand_that_holds_them() -> None:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_the_secret_is_in_nothing_that_leaves_before_the_seal(name: str) -> None:
-    """Not for a judge, not for a seat; it lies beside event 1 all the time, and the seal tells it to everybody."""
+    """The secret is stored beside event 1; the seal reveals it to all perspectives."""
     log = whole_match(name)
     assert SECRET in log[0].private
     for logged, event, ledger in walked(log):
@@ -311,7 +314,7 @@ def test_the_secret_is_in_nothing_that_leaves_before_the_seal(name: str) -> None
 
 
 def test_a_history_goes_on_behind_any_event_as_it_would_from_the_start() -> None:
-    """Whoever may see what an event hides does not depend on where it was read from; the ledger stays as it is."""
+    """The visibility of an event does not depend on where reading began, and the given ledger stays unchanged."""
     log = whole_match("allie_gator")
     walk = list(walked(log))
     from_start = [event for _, event, _ in walk]
@@ -326,12 +329,12 @@ def test_a_history_goes_on_behind_any_event_as_it_would_from_the_start() -> None
 
 
 def entries_of(log: Iterable[Logged]) -> list[Entry]:
-    """A log as a store has it."""
+    """A log as store entries."""
     return [Entry(logged.data, logged.private) for logged in log]
 
 
 def test_a_history_takes_only_what_follows() -> None:
-    """A gap in a log is noticed before anything of it leaves."""
+    """A gap in a log raises Misplaced before anything is sent."""
     log = whole_match("cant_stop")
     assert (None, 0) == (History("m").ledger, History("m").sequence)
     with pytest.raises(Misplaced):
@@ -340,7 +343,7 @@ def test_a_history_takes_only_what_follows() -> None:
         list(walked([*log[:5], *log[6:]]))
 
 
-# What is hidden stays so
+# Hidden things stay hidden
 
 SWAPPED: Final = (Card(35), Card(36))
 INSIDERS: Final = (1, 2)
@@ -348,10 +351,10 @@ OUTSIDERS: Final[tuple[Perspective, ...]] = (PUBLIC, 0, 3)
 
 
 class Twins:
-    """Two matches of Allie Gator in which the same public things happen, with two cards exchanged out of sight.
+    """Two matches of Allie Gator with the same public events and two cards exchanged out of sight.
 
-    What is 35 in one is 36 in the other, in the stock or in the hands of seats 1 and 2; neither is ever laid. Outcomes
-    are put in below the draw: both have the same secret, and so the same bytes for everybody.
+    Card 35 in one is 36 in the other, in the stock or in the hands of seats 1 and 2; neither is ever laid. Outcomes are
+    set below the draw, so both matches have the same secret and the same public bytes.
     """
 
     def __init__(self, seed: int) -> None:
@@ -414,13 +417,13 @@ class Twins:
         return True
 
     def _comes_up(self, awaited: Draw) -> bool:
-        """Far oftener than by chance, so that the exchanged cards go from hand to hand, but only between insiders."""
+        """Whether a swapped card comes up: far more often than by chance, but only for insiders."""
         state = self.one.ledger.match.state
         to = {"draw": state.served, "steal": state.seat}.get(awaited.name)
         return to in INSIDERS and self.rng.random() < 0.5
 
     def concerned(self) -> set[Perspective]:
-        """The seats that ever had one of the two cards, and judges."""
+        """Judges, and the seats that ever had one of the two cards."""
         found: set[Perspective] = {JUDGE}
         thief = -1
         for logged in self.one.log:
@@ -451,7 +454,7 @@ TWINS: Final = [Twins(seed) for seed in range(8)]
 def test_what_a_stranger_gets_does_not_depend_on_what_is_hidden(twins: Twins) -> None:
     """Non-interference: events, views, choices, clocks and signed heads are the same bytes, event for event.
 
-    And they differ for exactly those who had one of the two cards, and for judges.
+    They differ exactly for judges and for the seats that had one of the two cards.
     """
     assert [logged.data for logged in twins.one.log] == [logged.data for logged in twins.other.log]
     for perspective in OUTSIDERS:
@@ -464,7 +467,7 @@ def test_what_a_stranger_gets_does_not_depend_on_what_is_hidden(twins: Twins) ->
 
 
 def test_twins_go_through_everything_that_cards_go_through() -> None:
-    """Else sameness would prove little: the exchanged cards are drawn, held and stolen, over several rounds."""
+    """Otherwise equality would prove little: the exchanged cards are drawn, held and stolen over several rounds."""
     events = [logged.event for twins in TWINS for logged in twins.one.log]
     outcomes = [event.outcome for event in events if isinstance(event, Happened)]
     assert len(events) > 1_000
@@ -475,7 +478,7 @@ def test_twins_go_through_everything_that_cards_go_through() -> None:
 
 
 def test_the_seat_concerned_sees_its_own_cards() -> None:
-    """Each twin shows its own: what an insider is told of a draw is what was drawn there."""
+    """Each twin shows an insider the card that was drawn in it."""
     twins = TWINS[0]
     for match in (twins.one, twins.other):
         for logged, event, ledger in walked(match.log):
@@ -489,7 +492,7 @@ def test_the_seat_concerned_sees_its_own_cards() -> None:
 
 @pytest.mark.parametrize("leak", ["seen", "view"])
 def test_a_leak_is_noticed(leak: str) -> None:
-    """A game that shows strangers a drawn card, or a hand, makes the twins differ: the comparison can fail."""
+    """A game that shows strangers a drawn card or a hand makes the twins differ, so the comparison can fail."""
     game = find("allie_gator")
     leaky = {"seen": everything_is_open, "view": lambda state, _: game.view(state, JUDGE)}
     twins = TWINS[0]
@@ -502,12 +505,12 @@ def test_a_leak_is_noticed(leak: str) -> None:
 
 
 def seen(log: Iterable[Logged]) -> list[Visible]:
-    """Events of which nobody may see yet what they hide."""
+    """Events whose hidden parts are not visible yet."""
     return [Visible(logged) for logged in log]
 
 
 def test_everything_hidden_is_revealed_after_the_seal() -> None:
-    """By sequence, whole, and without the secret; every outcome then reads back to what really happened."""
+    """Outcomes are revealed by sequence, without the secret; each reads back to the real one."""
     log = whole_match("allie_gator")
     outcomes = revealed(seen(log)).outcomes
     assert [
@@ -525,19 +528,19 @@ def test_everything_hidden_is_revealed_after_the_seal() -> None:
 
 
 def test_an_aborted_match_reveals_what_it_hid() -> None:
-    """Also where the game itself never came to its end; the twins, alike so far, are told apart now."""
+    """The same for a match without an end; the twins, equal until now, differ."""
     twins = TWINS[0]
     assert revealed(seen(twins.one.log)) != revealed(seen(twins.other.log))
 
 
 @pytest.mark.parametrize("name", [name for name in GAMES if find(name).seen is everything_is_open])
 def test_a_game_without_secrets_reveals_nothing(name: str) -> None:
-    """The answer is empty, and not an error."""
+    """The answer is empty, not an error."""
     assert [] == list(revealed(seen(whole_match(name))).outcomes)
 
 
 def test_nothing_is_revealed_before_the_seal() -> None:
-    """Not of an empty log, not of one without its end or its beginning."""
+    """Not of an empty log, nor of a log without its end or its beginning."""
     log = whole_match("allie_gator")
     for part in (log[:0], log[:1], log[:40], log[:-1], log[1:], log[-1:]):
         with pytest.raises(NotSealed):
@@ -548,7 +551,7 @@ def test_nothing_is_revealed_before_the_seal() -> None:
 
 
 def test_whoever_holds_a_seat_sees_as_that_seat() -> None:
-    """Whatever else the token says; then come judges, then everybody; and one may always ask for less."""
+    """A seat comes before the token's role, a judge before the public; a caller may always ask for the public view."""
     ledger = Played(seats=3).sit().ledger
     assert 2 == perspective_of(ledger, b"p2", is_judge=False)
     assert 0 == perspective_of(ledger, b"p0", is_judge=True)
@@ -562,7 +565,7 @@ def test_whoever_holds_a_seat_sees_as_that_seat() -> None:
 
 
 def test_a_perspective_is_told_to_whoever_has_it() -> None:
-    """Seat 0 is a seat, and a watcher has none."""
+    """Seat 0 is a seat, and a watcher has no seat."""
     assert proto.Perspective(kind=proto.PERSPECTIVE_KIND_PUBLIC) == perspective_message(PUBLIC)
     assert proto.Perspective(kind=proto.PERSPECTIVE_KIND_JUDGE) == perspective_message(JUDGE)
     assert proto.Perspective(kind=proto.PERSPECTIVE_KIND_SEAT, seat=0) == perspective_message(0)
@@ -571,7 +574,7 @@ def test_a_perspective_is_told_to_whoever_has_it() -> None:
 
 
 def test_clocks_show_the_turn_first_and_then_the_reserve_running_down() -> None:
-    """And together they end when the ledger says that the time is out."""
+    """Turn and reserve together end when the ledger's time is out."""
     ledger = Played(seats=2).start().ledger
     seat, runs_out_ms = ledger.awaited_seat, ledger.clock.runs_out_ms()
     assert seat is not None
@@ -596,7 +599,7 @@ def test_clocks_show_the_turn_first_and_then_the_reserve_running_down() -> None:
 
 
 def test_no_clock_runs_while_a_caretaker_plays() -> None:
-    """Between a time-out and the next seat's turn nobody is waited for, which the clocks of a replay show too."""
+    """No seat is awaited between a time-out and the next seat's turn; the clocks of a replay show the same."""
     silent = 0
     for _, _, ledger in walked(whole_match("raffzahn")):
         clocks = clocks_message(ledger, ledger.time_ms)
@@ -610,7 +613,7 @@ def test_no_clock_runs_while_a_caretaker_plays() -> None:
 
 
 def test_there_are_clocks_only_in_a_running_match_that_has_them() -> None:
-    """Not before the start, not behind the seal, and never without a clock."""
+    """No clocks before the start, after the seal, or in a match without a clock."""
     assert clocks_message(Played().sit().ledger, 10**13) is None
     assert clocks_message(Played(terms=Terms()).start().ledger, 10**13) is None
     played = Played(terms=CLOCKED).start()
@@ -620,7 +623,7 @@ def test_there_are_clocks_only_in_a_running_match_that_has_them() -> None:
 
 
 def test_a_head_is_signed_for_exactly_its_position() -> None:
-    """The ledger's own, or an earlier one of the same log, which is what a retried command is answered with."""
+    """The position is the ledger's own or an earlier one of the same log, as for a retried command."""
     log = whole_match("cant_stop")
     heads = Heads(KEYS)
     live = []
@@ -637,7 +640,7 @@ def test_a_head_is_signed_for_exactly_its_position() -> None:
 
 
 def test_the_projection_knows_nothing_of_grpc() -> None:
-    """A replay file, a report and a test project as the service does."""
+    """Replay files, reports and tests use the projection without gRPC."""
     script = "import sys, rollbook.server.out.projection; print('grpc' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert "False" == done.stdout.strip()

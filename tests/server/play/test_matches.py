@@ -1,4 +1,4 @@
-"""Commands on stored matches: retries, races, and stores that answer late or lose what they had."""
+"""Commands on stored matches: retries, races, and stores that answer late or lose data."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ NOW_MS = 1_700_000_000_000
 
 
 def opened(match_id: str = "m", seats: int = 2) -> Opened:
-    """What a match of Can't Stop begins with."""
+    """The first event of a match of Can't Stop."""
     rules = find("cant_stop")
     return Opened(match_id, "cant_stop", 1, rules.settle({}, seats), ("",) * seats, commitment(SECRET), Terms())
 
 
 class Client:
-    """Somebody who plays through one process of the service."""
+    """A player at one process of the service."""
 
     def __init__(self, process: Process, player: str) -> None:
         """Play through this process."""
@@ -53,7 +53,7 @@ class Client:
         self.player = player.encode()
 
     def origin(self, request: str) -> Origin:
-        """Where a command with this request id comes from."""
+        """The origin of a command with this request id."""
         return Origin(NOW_MS, self.player, sha256(self.player + request.encode()).digest()[:16])
 
     async def open(self, request: str = "open", match: Opened | None = None) -> Answer:
@@ -61,7 +61,7 @@ class Client:
         return await self.process.matches.open(OpenMatch(self.origin(request), match or opened(), SECRET))
 
     async def ask(self, command: Command) -> Answer:
-        """Ask something of the match."""
+        """Send a command to the match."""
         return await self.process.matches.carry_out("m", command)
 
     async def sit(self, seat: int, request: str = "sit") -> Answer:
@@ -79,7 +79,7 @@ class Client:
         return await self.ask(Choose(self.origin(request), position, choice, seat))
 
     async def resign(self, seat: int, request: str = "resign") -> Answer:
-        """Give up."""
+        """Resign."""
         return await self.ask(Resign(self.origin(request), seat))
 
 
@@ -87,13 +87,13 @@ class Table:
     """Two processes over one store, and two players at one match."""
 
     def __init__(self, log: Any = None) -> None:
-        """Begin with an empty store."""
+        """Begin with an empty store, or with this log."""
         self.log: Any = MemoryLog() if log is None else log
         self.one, self.other = Process(self.log), Process(self.log)
         self.players = [Client(self.one, "p0"), Client(self.one, "p1")]
 
     async def start(self) -> Ledger:
-        """Open, sit down, get ready."""
+        """Open the match, sit down, get ready."""
         await self.players[0].open()
         for seat, player in enumerate(self.players):
             await player.sit(seat)
@@ -102,7 +102,7 @@ class Table:
         return await self.one.ledger("m")
 
     async def through(self, process: Process, choice: Any = None, request: str = "choice") -> Answer:
-        """A choice of the awaited seat through a process."""
+        """The awaited seat's choice through a process; the default is the caretaker's choice."""
         ledger = await self.one.ledger("m")
         seat = ledger.awaited_seat
         assert seat is not None
@@ -117,7 +117,7 @@ def run(scenario: Callable[[], Any]) -> None:
 
 
 def test_a_match_is_opened_played_and_read_through_any_process() -> None:
-    """What one process appended, the other goes on from."""
+    """Each process continues after the events that the other appended."""
 
     async def scenario() -> None:
         table = Table()
@@ -157,7 +157,7 @@ def test_the_same_request_is_answered_with_the_events_it_made() -> None:
 
 
 def test_the_same_request_twice_at_once_from_two_processes_is_carried_out_once() -> None:
-    """Whichever process is first, both answer with the same events."""
+    """Both processes answer with the same events, whichever came first."""
 
     async def scenario() -> None:
         for _ in range(20):
@@ -180,7 +180,7 @@ def test_the_same_request_twice_at_once_from_two_processes_is_carried_out_once()
 
 
 def test_a_request_id_used_for_something_else_is_refused() -> None:
-    """Also by another process; the first answer stands."""
+    """Also by the other process; the first answer stays valid."""
 
     async def scenario() -> None:
         table = Table()
@@ -200,7 +200,7 @@ def test_a_request_id_used_for_something_else_is_refused() -> None:
 
 
 def test_the_request_id_of_another_subject_is_another_request() -> None:
-    """The hash of subject and request id is what is remembered, so nobody can take another's answer."""
+    """Requests are identified by a hash of subject and request id, so no other subject gets the answer."""
 
     async def scenario() -> None:
         table = Table()
@@ -216,7 +216,7 @@ def test_the_request_id_of_another_subject_is_another_request() -> None:
 
 
 def test_a_match_is_opened_once_however_often_it_is_asked_for() -> None:
-    """The same terms: the same match. Other terms under the same request: refused."""
+    """The same terms return the same match; other terms under the same request are refused."""
 
     async def scenario() -> None:
         table = Table()
@@ -234,7 +234,7 @@ def test_a_match_is_opened_once_however_often_it_is_asked_for() -> None:
 
 
 def test_two_choices_for_one_position_one_wins_and_the_other_is_told_so() -> None:
-    """Nobody's choice is decided again for a state that its maker has not seen."""
+    """A choice is never applied to a state that its player has not seen."""
 
     async def scenario() -> None:
         table = Table()
@@ -258,7 +258,7 @@ def test_two_choices_for_one_position_one_wins_and_the_other_is_told_so() -> Non
 
 
 def test_a_process_that_is_behind_catches_up_before_it_says_no() -> None:
-    """A client that has seen more than this process must not be told that it is ahead."""
+    """A client that has seen more than this process must not be refused as ahead."""
 
     async def scenario() -> None:
         table = Table()
@@ -276,21 +276,21 @@ def test_a_process_that_is_behind_catches_up_before_it_says_no() -> None:
 
 
 class Forgetful:
-    """A store whose answers to appends get lost: the append has happened, or it has not."""
+    """A store that loses answers to appends: the append may have happened or not."""
 
     def __init__(self, happens: bool, times: int) -> None:
-        """Lose so many answers."""
+        """Lose the answers of the next `times` appends once the test sets `times`."""
         self.inner = MemoryLog()
         self.happens = happens
         self.times = 0
         self.lose = times
 
     def __getattr__(self, name: str) -> Any:
-        """Everything else is as it is."""
+        """Delegate everything else."""
         return getattr(self.inner, name)
 
     async def append(self, match_id: str, expected: int, entries: Sequence[Entry], **how: Any) -> AppendResult:
-        """Append, and perhaps say nothing."""
+        """Append, and perhaps lose the answer."""
         if self.times:
             self.times -= 1
             if self.happens:
@@ -301,7 +301,7 @@ class Forgetful:
 
 @pytest.mark.parametrize("happens", [False, True])
 def test_an_append_of_unknown_outcome_is_settled_before_anything_is_told(happens: bool) -> None:
-    """Whether it had happened or not: the command is carried out once, and answered."""
+    """In both cases the command is carried out once and answered."""
 
     async def scenario() -> None:
         log = Forgetful(happens, 2)
@@ -317,7 +317,7 @@ def test_an_append_of_unknown_outcome_is_settled_before_anything_is_told(happens
 
 
 def test_an_append_that_belongs_to_no_request_is_recognised_as_ones_own() -> None:
-    """What a sweeper does has no request to be found by: the last event that was appended says whose it was."""
+    """A sweeper's event has no request id; its process recognises it by the last appended event."""
 
     async def scenario() -> None:
         log = Forgetful(True, 2)
@@ -334,7 +334,7 @@ def test_an_append_that_belongs_to_no_request_is_recognised_as_ones_own() -> Non
 
 
 def test_a_store_that_never_answers_is_unavailable_and_the_retry_is_safe() -> None:
-    """Never "failed": the same request again finds out."""
+    """The client gets "unconfirmed", never "failed": the same request again returns the outcome."""
 
     async def scenario() -> None:
         log = Forgetful(happens=True, times=3)
@@ -353,26 +353,26 @@ def test_a_store_that_never_answers_is_unavailable_and_the_retry_is_safe() -> No
 
 
 class Cut:
-    """A store that is put back to an earlier state behind the service's back."""
+    """A store that is restored to an earlier state while the service runs."""
 
     def __init__(self) -> None:
-        """Begin as a whole one."""
+        """Begin with a complete store."""
         self.inner = MemoryLog()
         self.end = 10**9
 
     def __getattr__(self, name: str) -> Any:
-        """Everything else is as it is."""
+        """Delegate everything else."""
         return getattr(self.inner, name)
 
     async def restore(self, end: int) -> None:
-        """Lose everything behind this event."""
+        """Lose all events after this one."""
         entries = await self.inner.read("m", 0, end)
         self.inner = MemoryLog()
         await self.inner.append("m", 0, entries)
 
 
 def test_a_lost_tail_is_noticed_and_nothing_is_built_on_it() -> None:
-    """Shorter than what was told, or gone on in another way: never continued."""
+    """A log that is shorter than announced, or that continues differently, is never extended."""
 
     async def scenario() -> None:
         log = Cut()

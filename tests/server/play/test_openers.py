@@ -1,4 +1,4 @@
-"""What whoever opened a match may do before its seats close: free a seat, and have bots of the house sit down."""
+"""What the opener of a match may do before its seats close: free a seat, and add bots of the house."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.server.rpc.talking import World, refusal, run
 
 
 class Hosting(World):
-    """A service with a house, which only notes where its bots sit."""
+    """A service with a house that only records where its bots sit."""
 
     def process(self, keys: dict[str, Any] | None = None) -> Parts:
         """A process of the service over the same log."""
@@ -27,7 +27,7 @@ class Hosting(World):
 
 
 def host(scenario: Any, **how: Any) -> None:
-    """Let a scenario happen at a service with a house."""
+    """Run a scenario at a service with a house."""
 
     async def main() -> None:
         async with asyncio.timeout(60), Hosting(**how).serving() as world:
@@ -37,7 +37,7 @@ def host(scenario: Any, **how: Any) -> None:
 
 
 def test_whoever_opened_a_private_match_frees_its_seats() -> None:
-    """Again and again with the same answer; nobody else may, and who sat there may come back."""
+    """A retry gets the same answer; other players may not free seats, and the removed player may return."""
 
     async def scenario(world: World) -> None:
         opener, guest = world.person("opener"), world.person("guest")
@@ -60,7 +60,7 @@ def test_whoever_opened_a_private_match_frees_its_seats() -> None:
 
 
 def test_whoever_opened_a_match_is_told_so_and_has_its_invitation_code_again() -> None:
-    """On a second device, or after a restart, while seats are free; nobody else is, not even who sits there."""
+    """Also on a second device or after a restart, while seats are free; other players never get the code."""
 
     async def scenario(world: World) -> None:
         opener, guest = world.person("opener"), world.person("guest")
@@ -81,7 +81,7 @@ def test_whoever_opened_a_match_is_told_so_and_has_its_invitation_code_again() -
 
 
 def test_of_a_public_match_no_seat_of_a_stranger_is_freed() -> None:
-    """Whoever came may stay."""
+    """A player in a public match cannot be removed."""
 
     async def scenario(world: World) -> None:
         opener, stranger = world.person("opener"), world.person("stranger")
@@ -95,7 +95,7 @@ def test_of_a_public_match_no_seat_of_a_stranger_is_freed() -> None:
 
 
 def test_bots_of_the_house_sit_down_where_the_opener_wants_them() -> None:
-    """Marked as such, by names of their own, with entropy that their process knows, and gone again if freed."""
+    """Bots are marked, have their own names and entropy known to their process, and leave when the seat is freed."""
 
     async def scenario(world: Hosting) -> None:
         opener = world.person("opener")
@@ -122,7 +122,7 @@ def test_bots_of_the_house_sit_down_where_the_opener_wants_them() -> None:
 
 
 def test_bots_are_refused_with_what_is_wrong() -> None:
-    """A strategy that there is none of, a seat that is taken, somebody else's match, seats that are closed."""
+    """An unknown strategy, a taken seat, another player's match, closed seats."""
 
     async def scenario(world: World) -> None:
         opener, guest = world.person("opener"), world.person("guest")
@@ -142,7 +142,7 @@ def test_bots_are_refused_with_what_is_wrong() -> None:
 
 
 def test_without_a_house_there_are_no_bots() -> None:
-    """Which is said, and what to do."""
+    """The refusal says so and suggests `rollbook bot`."""
 
     async def scenario(world: World) -> None:
         opener = world.person("opener")
@@ -155,7 +155,7 @@ def test_without_a_house_there_are_no_bots() -> None:
 
 
 def test_bots_have_as_many_seats_as_the_operator_allows() -> None:
-    """Of all matches together; a seat that is freed, and a match that is over, make room."""
+    """The limit covers all matches; a freed seat and a finished match make room."""
 
     async def scenario(world: World) -> None:
         opener = world.person("opener")
@@ -174,7 +174,7 @@ def test_bots_have_as_many_seats_as_the_operator_allows() -> None:
 
 
 def test_there_are_as_many_bots_as_any_table_has_seats() -> None:
-    """A table of bots alone plays as well."""
+    """A match of bots only is also possible."""
 
     async def scenario(world: World) -> None:
         opener = world.person("opener")

@@ -1,4 +1,4 @@
-"""Play: several choices in flight on one stream, refusals that do not end it, and what does."""
+"""Play: several choices in flight on one stream, refusals that keep it open, and errors that end it."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ GAMES = {name: game.seats[1] for name, game in current().items()}
 
 
 def wrong() -> games_pb2.Choice:
-    """A choice that is not legal at the beginning of a turn of Can't Stop."""
+    """A choice that is illegal at the beginning of a turn of Can't Stop."""
     choice = games_pb2.Choice()
     choice.cant_stop.stop.SetInParent()
     return choice
 
 
 def request(person: Person, position: Any, choice: games_pb2.Choice, **fields: Any) -> match_pb2.PlayRequest:
-    """A request with a fresh id."""
+    """A request with a new id."""
     return match_pb2.PlayRequest(
         **{"request_id": person.request_id(), "position": position, "choice": choice, **fields}
     )
@@ -35,7 +35,7 @@ def request(person: Person, position: Any, choice: games_pb2.Choice, **fields: A
 
 @pytest.mark.parametrize("game", sorted(GAMES))
 def test_a_whole_match_of_every_game_is_played_over_streams(game: str) -> None:
-    """A stream a seat; every answer's head is the position that the next choice answers."""
+    """One stream per seat; the head of every answer is the position for the next choice."""
 
     async def scenario(world: World) -> None:
         match_id, people = await world.started(game, GAMES[game])
@@ -62,7 +62,7 @@ def test_a_whole_match_of_every_game_is_played_over_streams(game: str) -> None:
 
 
 def test_a_choice_may_follow_from_one_whose_answer_is_not_there_yet() -> None:
-    """Its position has a sequence and no link; both are sent before anything is read."""
+    """Its position has a sequence without a link; both requests are sent before an answer is read."""
 
     async def scenario(world: World) -> None:
         match_id, people = await world.started()
@@ -84,7 +84,7 @@ def test_a_choice_may_follow_from_one_whose_answer_is_not_there_yet() -> None:
 
 @pytest.mark.parametrize("game", sorted(GAMES))
 def test_who_wants_outcomes_only_gets_those_of_the_whole_answer_and_no_more(game: str) -> None:
-    """Range and outcomes are what a client cannot know by itself; cards that its own choice drew are among them."""
+    """A client cannot compute the range and the outcomes itself, among them the cards that its own choice drew."""
 
     async def scenario(world: World) -> None:
         match_id, people = await world.started(game, GAMES[game])
@@ -115,7 +115,7 @@ def test_who_wants_outcomes_only_gets_those_of_the_whole_answer_and_no_more(game
 
 
 def test_a_choice_may_follow_from_one_whose_answer_had_no_head() -> None:
-    """Whoever wants outcomes only is not told the link that the next choice would name."""
+    """With `outcomes_only` the answer lacks the link that the next choice would name."""
 
     async def scenario(world: World) -> None:
         match_id, people = await world.started()
@@ -135,13 +135,13 @@ def test_a_choice_may_follow_from_one_whose_answer_had_no_head() -> None:
 
 
 def reason(answer: match_pb2.PlayResponse) -> str:
-    """Why it was refused."""
+    """The reason of a refusal."""
     assert "refused" == answer.WhichOneof("answer")
     return RefusalReason.Name(answer.refused.detail.reason).removeprefix("REFUSAL_REASON_")
 
 
 def test_what_is_behind_a_refusal_is_skipped_until_its_sender_knows() -> None:
-    """The stream goes on, and the refusal says where the match stands and what is legal."""
+    """The stream continues, and the refusal has the match's position and the legal choices."""
 
     async def scenario(world: World) -> None:
         match_id, people = await world.started()
@@ -178,7 +178,7 @@ def test_what_is_behind_a_refusal_is_skipped_until_its_sender_knows() -> None:
 
 
 def test_a_request_is_read_once_the_one_before_is_answered() -> None:
-    """Whoever sends ten thousand choices fills the flow control of a connection, and not the service's memory."""
+    """A client that sends ten thousand choices fills the connection's flow control, not the service's memory."""
 
     async def scenario(world: World) -> None:
         match_id, people = await world.started()
@@ -203,7 +203,7 @@ def test_a_request_is_read_once_the_one_before_is_answered() -> None:
 
 
 def test_what_concerns_the_stream_ends_it_with_a_status() -> None:
-    """No token, no match, a match that is not there, a token that expires meanwhile."""
+    """A missing token, no match id, an unknown match, a token that expires meanwhile."""
 
     async def scenario(world: World) -> None:
         match_id, people = await world.started()
@@ -230,7 +230,7 @@ def test_what_concerns_the_stream_ends_it_with_a_status() -> None:
 
 
 def test_a_subject_has_so_many_streams_and_gets_them_back() -> None:
-    """One more is refused; one that ended makes room."""
+    """One more is refused; an ended stream makes room."""
 
     async def scenario(world: World) -> None:
         match_id, people = await world.started()

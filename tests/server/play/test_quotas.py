@@ -1,4 +1,4 @@
-"""Matches, seats and guests are counted in the store: two processes together let in exactly as many as one would."""
+"""Matches, seats and guests are counted in the store: two processes together admit as many as one would."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from tests.storage.servers import ALL_SLOTS, Server, running
 
 @pytest.fixture(scope="module", params=["one server", "a cluster"])
 def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server for all tests of this module, alone and as a cluster, which refuses what touches two slots."""
+    """A server for all tests of this module; the cluster refuses commands that touch two slots."""
     slots = ALL_SLOTS if request.param == "a cluster" else range(0)
     with running(find_server(), tmp_path_factory.mktemp("store"), slots=slots) as found:
         yield found
 
 
 async def opened(worlds: Iterable[World], name: str, number: int) -> Any:
-    """A match that somebody opens at one of the processes, or the refusal."""
+    """Open a match at one of the processes; return the answer or the refusal."""
     chosen = list(worlds)
     person = chosen[number % len(chosen)].person(name)
     return await outcome(person.open(request_id=f"open-match-{number}"))
@@ -45,17 +45,17 @@ async def outcome(call: Awaitable[Any]) -> Any:
 
 
 def told(outcomes: Iterable[Any]) -> set[tuple[str, str, str]]:
-    """What those heard that were refused."""
+    """The distinct reasons and limits of the refusals."""
     return {(one.reason, one.facts["limit"], one.facts["of"]) for one in outcomes if isinstance(one, Refused)}
 
 
 def done(outcomes: Iterable[Any]) -> list[Any]:
-    """The answers of the others."""
+    """The answers that are no refusals."""
     return [one for one in outcomes if not isinstance(one, Refused)]
 
 
 def a_minute_passes(store: Server) -> None:
-    """What was reserved by now can be under way no more."""
+    """Age all reservations so much that none can be in progress."""
     with store.client() as client:
         for key in client.scan_iter(b"*:book:*"):
             for match_id, until_ms in client.zrange(key, 0, -1, withscores=True):
@@ -64,7 +64,7 @@ def a_minute_passes(store: Server) -> None:
 
 
 async def sit_down(world: World, names: Iterable[str], match_id: str) -> list[Person]:
-    """These people take seats."""
+    """Let these people take seats."""
     people = [world.person(name) for name in names]
     for seat, person in enumerate(people):
         await person.call("TakeSeat", match_id=match_id, seat=seat, request_id=f"take-seat-{match_id}"[:64])
@@ -72,7 +72,7 @@ async def sit_down(world: World, names: Iterable[str], match_id: str) -> list[Pe
 
 
 def test_of_160_matches_that_one_opens_at_once_at_two_processes_5_have_free_seats(store: Server) -> None:
-    """Whoever read the lobby to count would let in some that are opened at the same time."""
+    """Counting by reading the lobby would admit too many when several are opened at once."""
 
     async def scenario(one: World, other: World) -> None:
         outcomes = await asyncio.gather(*[opened((one, other), "anna", number) for number in range(160)])
@@ -84,7 +84,7 @@ def test_of_160_matches_that_one_opens_at_once_at_two_processes_5_have_free_seat
 
 
 def test_of_160_matches_that_one_opens_at_once_at_two_processes_50_are_not_over(store: Server) -> None:
-    """Others open theirs meanwhile; what is repeated is answered and counts once."""
+    """Other subjects open theirs meanwhile; a repeated request is answered and counts once."""
 
     async def scenario(one: World, other: World) -> None:
         outcomes = await asyncio.gather(
@@ -123,7 +123,7 @@ def test_of_seats_that_one_takes_at_once_at_two_processes_exactly_so_many_are_ta
 
 
 def test_of_all_matches_that_are_opened_at_once_at_two_processes_exactly_so_many_are_there(store: Server) -> None:
-    """By different people; and who is refused for that has used up nothing."""
+    """By different subjects; a refused subject has used up none of its own limits."""
 
     async def scenario(one: World, other: World) -> None:
         outcomes = await asyncio.gather(*[opened((one, other), f"guest-{number % 20}", number) for number in range(60)])
@@ -139,14 +139,14 @@ def test_of_all_matches_that_are_opened_at_once_at_two_processes_exactly_so_many
 
 
 async def abort(world: World, match_ids: Iterable[str]) -> None:
-    """An operator ends these matches."""
+    """Abort these matches as an operator."""
     operator = world.person("operator", Role.OPERATOR)
     for match_id in match_ids:
         await operator.call("AbortMatch", match_id=match_id)
 
 
 def test_what_ends_or_goes_on_makes_room_at_once(store: Server) -> None:
-    """A match whose seats are closed has no free ones, one that has started does not wait, one that is over is none."""
+    """Closed seats, a started match and a finished match each free their place."""
 
     async def scenario(one: World, other: World) -> None:
         first = [await opened((one,), "anna", number) for number in range(2)]
@@ -166,7 +166,7 @@ def test_what_ends_or_goes_on_makes_room_at_once(store: Server) -> None:
 
 
 def test_seats_that_were_left_or_not_got_are_not_held(store: Server) -> None:
-    """Whoever is too slow for a seat, or gets up again, may try another one at once, again and again."""
+    """A player who comes too late for a seat, or leaves it, may try another at once."""
 
     async def scenario(one: World, other: World) -> None:
         full = (await opened((one,), "host", 1)).match_id
@@ -208,7 +208,7 @@ asyncio.run(main(*sys.argv[1:]))
 
 
 def test_a_place_that_a_killed_process_reserved_is_given_back_after_a_minute(store: Server) -> None:
-    """Kill -9 between reservation and append: till then it counts, since nobody knows whether the match will come."""
+    """The process dies between reservation and append: the place counts for a minute, as the match may still come."""
 
     async def scenario(one: World, other: World) -> None:
         for number in range(2):
@@ -231,7 +231,7 @@ def test_a_place_that_a_killed_process_reserved_is_given_back_after_a_minute(sto
 
 
 def test_what_a_killed_process_reserved_serves_the_same_request_again(store: Server) -> None:
-    """The place names the match, so a client that repeats its request is let in although the book is full."""
+    """The place names the match, so the repeated request is admitted although the book is full."""
 
     async def scenario(one: World, other: World) -> None:
         command = [sys.executable, "-c", DIES, store.url, "open-match-7"]
@@ -268,7 +268,7 @@ def test_places_outlive_the_store_s_server(store: Server) -> None:
 
 
 def test_the_book_of_all_matches_is_mended_from_the_lobby(store: Server) -> None:
-    """One that was lost, as by a failover or before there was one, is written anew by whoever sweeps."""
+    """A book that was lost, for example in a failover, is rewritten by the sweeper."""
 
     async def scenario(one: World, other: World) -> None:
         assert 3 == len(done([await opened((one, other), f"guest-{number}", number) for number in range(3)]))
@@ -283,7 +283,7 @@ def test_the_book_of_all_matches_is_mended_from_the_lobby(store: Server) -> None
 
 
 def test_the_house_may_wait_at_as_many_tables_as_it_likes(store: Server) -> None:
-    """It keeps a match of every game going, and there may be more games than 5; nobody else is called like it."""
+    """The house keeps a match of every game open, which may be more than 5; other subjects cannot have its name."""
 
     async def scenario(one: World, other: World) -> None:
         outcomes = await asyncio.gather(*[opened((one, other), "house-anna", number) for number in range(12)])
@@ -296,7 +296,7 @@ def test_the_house_may_wait_at_as_many_tables_as_it_likes(store: Server) -> None
 
 
 def test_guests_of_an_hour_are_counted_for_all_processes(store: Server) -> None:
-    """As many sign in at two processes at once as would at one; the rest hear when there is room for one more."""
+    """Two processes together admit as many guests as one would; the others are told when to try again."""
 
     async def scenario(one: World, other: World) -> None:
         outcomes = await asyncio.gather(
@@ -312,7 +312,7 @@ def test_guests_of_an_hour_are_counted_for_all_processes(store: Server) -> None:
 
 
 def test_nobody_reads_the_lobby_to_open_a_match_or_to_take_a_seat(store: Server) -> None:
-    """Below a limit and at it: what a call costs does not grow with the number of matches."""
+    """The cost of these calls does not grow with the number of matches, below a limit and at it."""
 
     async def scenario(one: World, other: World) -> None:
         async def never() -> dict[str, bytes]:
@@ -331,7 +331,7 @@ def test_nobody_reads_the_lobby_to_open_a_match_or_to_take_a_seat(store: Server)
 
 
 def test_the_store_does_not_tell_who_is_counted(store: Server) -> None:
-    """Subjects and addresses are pseudonyms there, which nobody can make without the service key."""
+    """Subjects and addresses are pseudonyms, which need the service key."""
 
     async def scenario(one: World, other: World) -> None:
         anna = one.person("anna")
@@ -342,5 +342,5 @@ def test_the_store_does_not_tell_who_is_counted(store: Server) -> None:
         assert 7 == names.count(b"{p")
         assert [] == [word for word in (b"anna", b"bert", b"127.0.0.1") if word in names]
 
-    # A bucket is gone as soon as it is full again, which takes six minutes with so few.
+    # The guests' bucket expires once it is full again, here after six minutes.
     run(store, scenario, guests_per_hour=10)

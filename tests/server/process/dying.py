@@ -1,6 +1,7 @@
-"""A service's archivist in a process of its own, which kills itself at a step: `python dying.py URL FOLDER [STEP]`.
+"""A service's archivist in a separate process that kills itself at a step: `python dying.py URL FOLDER [STEP]`.
 
-It archives whatever is over in the store at this URL, into FOLDER/archive, and ends; at a step as `kill -9` would.
+It archives the finished matches of the store at this URL into FOLDER/archive and exits; at the given step it dies as by
+`kill -9`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from tests.server.lobby.archives import Keeper
 
 
 async def archive(url: str, folder: Path, last: str) -> None:
-    """One look of the archivist, no further than to this step."""
+    """One look of the archivist, up to this step."""
 
     def step(name: str) -> None:
         if name == last:

@@ -1,4 +1,4 @@
-"""`rollbook serve --demo` as a newcomer finds it: a match of each game to look at, whatever becomes of the service."""
+"""`rollbook serve --demo` as a newcomer finds it: always a match of each game, also after failures."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ OVER = {MATCH_STATE_FINISHED, MATCH_STATE_ABORTED}
 
 
 class Demonstrating(Serving):
-    """`rollbook serve --demo` with bots that do not think for long."""
+    """`rollbook serve --demo` with fast bots."""
 
     thinking_seconds = FAST_SECONDS
 
     def start(self) -> subprocess.Popen[bytes]:
-        """Start it, by its variables."""
+        """Start it, configured by variables."""
         env = os.environ | {"ROLLBOOK_DEMO": "true", "ROLLBOOK_DEMO_SECONDS": self.thinking_seconds}
         words = ["serve", "--data", str(self.data), "--listen", self.address]
         with (self.data.parent / "service.log").open("ab") as said:
@@ -62,7 +62,7 @@ class Demonstrating(Serving):
 
 
 class Unhurried(Demonstrating):
-    """A demo whose matches last longer than it takes to kill and restart the service, also on a busy machine."""
+    """A demo whose matches last longer than a kill and restart of the service, also on a busy machine."""
 
     thinking_seconds = "0.15"
 
@@ -71,7 +71,7 @@ class Unhurried(Demonstrating):
 async def demonstrating(
     folder: Path, kind: type[Demonstrating] = Demonstrating
 ) -> AsyncIterator[tuple[Demonstrating, Stranger]]:
-    """A demo that is ended in the end, whatever happens, and a guest who looks at it."""
+    """Start a demo and a guest; always end the demo."""
     service = kind(folder / "data")
     line = Line(service.address)
     try:
@@ -85,7 +85,7 @@ async def demonstrating(
 
 
 async def listed(guest: Stranger) -> dict[str, MatchSummary]:
-    """The matches that are open or running, by game; never two of one game."""
+    """The open or running matches by game; there must be at most one per game."""
     request = ListMatchesRequest()
     stub = guest.line.matches.ListMatches
     answer = await guest.line.settled(lambda: stub(request, metadata=guest.metadata, timeout=CALL_SECONDS))
@@ -96,7 +96,7 @@ async def listed(guest: Stranger) -> dict[str, MatchSummary]:
 
 
 async def until(guest: Stranger, condition: Callable[[dict[str, MatchSummary]], bool]) -> dict[str, MatchSummary]:
-    """Look at the list until it is as it should become."""
+    """Read the list until the condition holds."""
     while True:
         found = await listed(guest)
         if condition(found):
@@ -105,12 +105,12 @@ async def until(guest: Stranger, condition: Callable[[dict[str, MatchSummary]], 
 
 
 def all_run(found: dict[str, MatchSummary]) -> bool:
-    """Whether there is a running match of each game."""
+    """Whether each game has a running match."""
     return set(current()) == {game for game, match in found.items() if match.state == MATCH_STATE_RUNNING}
 
 
 def test_there_is_a_public_match_of_each_game_and_every_seat_brings_entropy(tmp_path: Path) -> None:
-    """For whoever comes by, with dice that nobody fixed; the service ends cleanly while they are played."""
+    """The bots bring entropy, so the dice are not fixed; the service ends cleanly during play."""
 
     async def scenario() -> None:
         async with demonstrating(tmp_path) as (service, guest):
@@ -127,7 +127,7 @@ def test_there_is_a_public_match_of_each_game_and_every_seat_brings_entropy(tmp_
 
 
 async def seats_taken(guest: Stranger, match_id: str) -> list[SeatTaken]:
-    """Who sits in a match, as its log says."""
+    """The `seat_taken` events of a match's log."""
     request = WatchMatchRequest(match_id=match_id)
     taken: list[SeatTaken] = []
     async for frame in guest.line.feeds.WatchMatch(request, metadata=guest.metadata, timeout=CALL_SECONDS):
@@ -139,7 +139,7 @@ async def seats_taken(guest: Stranger, match_id: str) -> list[SeatTaken]:
 
 
 def test_the_log_says_who_is_a_bot_of_the_house(tmp_path: Path) -> None:
-    """Of each of them and of no guest, whatever the guest is called: it cannot be taken back once it is written."""
+    """Each house bot is marked and no guest is, whatever the guest's name; the mark is permanent."""
 
     async def scenario() -> None:
         async with demonstrating(tmp_path) as (_, guest):
@@ -157,7 +157,7 @@ def test_the_log_says_who_is_a_bot_of_the_house(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("game", list(current()))
 def test_a_match_of_the_demo_is_valid_and_the_next_one_follows(game: str, tmp_path: Path) -> None:
-    """What `rollbook tail` prints of it passes check; when it is over, another one of the game is opened."""
+    """`rollbook check` accepts the match; when it is over, another match of the game is opened."""
 
     async def scenario() -> None:
         async with demonstrating(tmp_path) as (service, guest):
@@ -172,7 +172,7 @@ def test_a_match_of_the_demo_is_valid_and_the_next_one_follows(game: str, tmp_pa
 
 
 def test_after_a_restart_the_demo_carries_on_with_its_matches(tmp_path: Path) -> None:
-    """Killed or ended, it opens no further ones beside them, and each of them is still played to a valid end."""
+    """After a kill or a normal end it opens no additional matches, and each match reaches a valid end."""
 
     async def scenario() -> None:
         async with demonstrating(tmp_path, Unhurried) as (service, guest):
@@ -185,7 +185,7 @@ def test_after_a_restart_the_demo_carries_on_with_its_matches(tmp_path: Path) ->
                 await tail.until_lines(count + 5)
                 assert 0 == service.end()
                 service.process = service.start()
-                # Whenever it is looked at, there is no second match of a game.
+                # At no time are there two matches of one game.
                 await until(guest, lambda _: tail.process.poll() is not None)
                 assert 0 == await tail.ended(), tail.said
                 await assert_checks(tail.printed)
@@ -196,7 +196,7 @@ def test_after_a_restart_the_demo_carries_on_with_its_matches(tmp_path: Path) ->
 
 @pytest.mark.parametrize("moment", range(4))
 def test_a_demo_that_is_killed_as_it_begins_leaves_no_match_behind(moment: int, tmp_path: Path) -> None:
-    """Seats that are half taken or half ready are filled by the same bots, with the entropy they committed to."""
+    """The same bots fill the remaining seats, with the entropy that they committed to."""
 
     async def scenario() -> None:
         async with demonstrating(tmp_path) as (service, guest):
@@ -210,12 +210,12 @@ def test_a_demo_that_is_killed_as_it_begins_leaves_no_match_behind(moment: int, 
 
 
 def houses(service: Demonstrating) -> list[psutil.Process]:
-    """The processes of house bots that a service has."""
+    """The processes of house bots below a service."""
     return [child for child in psutil.Process(service.process.pid).children() if COMMAND in child.cmdline()]
 
 
 async def until_house(service: Demonstrating) -> psutil.Process:
-    """Wait until there is one."""
+    """Wait until one runs, and return it."""
     while True:
         for house in houses(service):
             return house
@@ -223,7 +223,7 @@ async def until_house(service: Demonstrating) -> psutil.Process:
 
 
 def test_a_house_that_dies_is_started_again_and_carries_on(tmp_path: Path) -> None:
-    """With the matches it finds; nobody but the operator's log notices."""
+    """It continues the existing matches; only the operator's log reports the restart."""
 
     async def scenario() -> None:
         async with demonstrating(tmp_path) as (service, guest):
@@ -242,7 +242,7 @@ def test_a_house_that_dies_is_started_again_and_carries_on(tmp_path: Path) -> No
 
 
 def test_the_house_ends_with_its_service_however_that_ends(tmp_path: Path) -> None:
-    """Nobody plays on at a service that is not there, and nothing is left behind on the machine."""
+    """No bot keeps playing without its service, and no process is left on the machine."""
 
     async def scenario() -> None:
         async with demonstrating(tmp_path) as (service, guest):
@@ -279,9 +279,9 @@ def test_no_secret_of_the_house_stands_where_others_can_read_it(tmp_path: Path) 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_the_house_plays_at_a_service_with_tls(workers: str, tmp_path: Path) -> None:
-    """Through the same door as everybody: it trusts the service's own certificate, by the name that stands in it.
+    """The house connects like any client: it trusts the service's certificate by a name that the certificate has.
 
-    There is one house, however many workers there are, and it ends before they do.
+    There is one house for all workers, and it ends before they do.
     """
 
     async def scenario() -> None:
@@ -305,7 +305,7 @@ def test_the_house_plays_at_a_service_with_tls(workers: str, tmp_path: Path) -> 
 
 
 def test_without_house_bots_there_is_no_demo() -> None:
-    """The service knows them by the name of a command, which may not be there: then it says so and does not start."""
+    """The house is a command of another package; if that is missing, the service does not start and says so."""
     issuer = Issuer(Ed25519PrivateKey.generate())
     with pytest.raises(CompanionMissing, match="`rollbook no-such-command`, which no installed package offers"):
         HouseProcess(issuer, bytes(32), None, 1, "no-such-command")
@@ -321,7 +321,7 @@ def test_without_house_bots_there_is_no_demo() -> None:
     ],
 )
 def test_a_certificate_is_good_for_a_name(names: list[x509.GeneralName], name: str) -> None:
-    """Which the house asks for, since it calls the service by an address of this machine."""
+    """The house calls a local address, so it needs the name that the certificate has."""
     key = ec.generate_private_key(ec.SECP256R1())
     who = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "only a common name")])
     now = datetime.now(UTC)
@@ -334,14 +334,14 @@ def test_a_certificate_is_good_for_a_name(names: list[x509.GeneralName], name: s
 
 
 def test_without_the_flag_there_are_no_bots() -> None:
-    """Nobody plays in a service whose operator did not ask for it."""
+    """Bots play only if the operator asks for them."""
     assert None is Settings.read().demo_seconds
     assert None is Settings.read(demo_seconds=1.0).demo_seconds
     assert 2.0 == Settings.read(demo=True).demo_seconds
 
 
 def test_the_calls_of_a_demo_are_logged_only_if_somebody_asks_for_them() -> None:
-    """Its bots call all the time, and the addresses of the service would be gone from the screen within seconds."""
+    """Calls of bots would fill the screen within seconds and hide the service's addresses."""
     assert 1.0 == Settings.read().log_calls
     assert 0.0 == Settings.read(demo=True).log_calls
     assert 0.5 == Settings.read(demo=True, log_calls=0.5).log_calls
@@ -349,7 +349,7 @@ def test_the_calls_of_a_demo_are_logged_only_if_somebody_asks_for_them() -> None
 
 @pytest.mark.parametrize("seconds", [0.0, -1.0, 31.0, float("nan"), float("inf")])
 def test_a_pace_that_no_match_could_keep_is_refused(seconds: float) -> None:
-    """A bot that never chooses would lose its turns to its clock."""
+    """A bot that is too slow would lose its turns to the clock."""
     with pytest.raises(SettingRefused) as refused:
         Settings.read(demo=True, demo_seconds=seconds)
     assert "--demo-seconds" == refused.value.flag

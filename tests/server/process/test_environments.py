@@ -1,4 +1,4 @@
-"""No program that a service starts gets a credential in its environment that it does not need."""
+"""Programs that a service starts inherit only the credentials that they need."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PROGRAMS = {"rollbook.cli.worker", "page", "house"}
 
 
 def environments(service: Service) -> dict[str, dict[str, str]]:
-    """What the processes below a service have in their environment, by the last word of their command."""
+    """The environments of the processes below a service, by the last word of their command."""
     found = {}
     with suppress(psutil.NoSuchProcess):
         for process in psutil.Process(service.process.pid).children(recursive=True):
@@ -34,7 +34,7 @@ def environments(service: Service) -> dict[str, dict[str, str]]:
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Service]:
-    """A service over a store with a password and an archive in S3, and with everything that it starts beside itself."""
+    """A service with every helper program, over a store with a password and an archive in S3."""
     words = [*SERVE, "--data", str(tmp_path / "data"), "--listen", ANY_PORT, "--web", ANY_PORT, "--workers", "2"]
     words += ["--demo", "--demo-seconds", "0.01", "--archive-after", "0", "--archive", f"s3://{BUCKET}/there"]
     secrets = {"AWS_SECRET_ACCESS_KEY": PASSWORD, "ROLLBOOK_TOKEN": PASSWORD}
@@ -46,7 +46,7 @@ def served(tmp_path: Path) -> Iterator[Service]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="workers are for Linux")
 def test_only_the_programs_that_need_a_credential_inherit_it(served: Service) -> None:
-    """The page and the bots get none; workers get those of the archive, and use them."""
+    """The page and the bots get none; workers get those of the archive and use them."""
     until(lambda: environments(served).keys() == PROGRAMS, served)
     until(lambda: any(line["event"] == "archived" for line in served.lines), served)
     for program, environment in environments(served).items():
@@ -57,7 +57,7 @@ def test_only_the_programs_that_need_a_credential_inherit_it(served: Service) ->
 
 @pytest.mark.asyncio
 async def test_the_server_of_a_store_inherits_no_credential(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server overwrites what others can read of its environment, so a script notes it before."""
+    """A server overwrites its environment as others see it, so a script records it first."""
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", PASSWORD)
     noting = tmp_path / "noting"
     noting.write_text(f'#!/bin/sh\nenv > {tmp_path}/noted\nexec {find_server()} "$@"\n', encoding="utf-8")
@@ -84,7 +84,7 @@ def test_a_program_finds_what_it_needs_to_run(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.asyncio
 async def test_a_program_gets_no_other_variables_unless_they_are_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither by accident nor by a caller that has not thought of it."""
+    """Variables are never inherited by default."""
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", PASSWORD)
     async with processes.running(["env"], stderr=subprocess.DEVNULL) as child:
         said = (await child.stdout.read()).decode()

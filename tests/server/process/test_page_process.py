@@ -1,4 +1,4 @@
-"""The page that `rollbook serve` starts: where it is, what becomes of it with its service, and without it."""
+"""The page that `rollbook serve` starts: its address, restarts, its end with the service, and a service without it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BROKEN_OFF = (
     b"POST /replays HTTP/1.1\r\nhost: page\r\ncontent-type: multipart/form-data; boundary=edge\r\n"
     b"content-length: 100000\r\nexpect: 100-continue\r\n\r\n--edge\r\n"
 )
-"""The beginning of an upload, answered as soon as the page reads it."""
+"""The beginning of an upload; the page answers it as soon as it reads it."""
 
 NONSENSE = b"no request\r\n\r\n"
 
@@ -33,7 +33,7 @@ ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="workers are for L
 
 
 def page_process(one: Service) -> psutil.Process | None:
-    """The page among the processes of a service."""
+    """The page's process below a service, or None."""
     for child in psutil.Process(one.process.pid).children():
         with suppress(psutil.Error):
             if child.status() != psutil.STATUS_ZOMBIE and child.cmdline()[-1:] == ["page"]:
@@ -42,7 +42,7 @@ def page_process(one: Service) -> psutil.Process | None:
 
 
 def found(one: Service, *, but: int = 0) -> psutil.Process:
-    """The page as soon as it runs, in another process than this one."""
+    """Wait for the page's process, other than the process `but`."""
     until(lambda: (page := page_process(one)) is not None and page.pid != but)
     page = page_process(one)
     assert page is not None
@@ -50,13 +50,13 @@ def found(one: Service, *, but: int = 0) -> psutil.Process:
 
 
 def title(address: str) -> str:
-    """What stands above the page's lobby, however long it takes until somebody answers."""
+    """The heading of the page; waits until a process answers."""
     with urllib.request.urlopen(address, timeout=READY_SECONDS) as answer:  # noqa: S310 - http
         return str(answer.read().decode().partition("<h1>")[2].partition("</h1>")[0])
 
 
 def is_refused(address: str) -> bool:
-    """Whether nobody listens there."""
+    """Whether the connection is refused."""
     try:
         title(address)
     except urllib.error.URLError as error:
@@ -66,7 +66,7 @@ def is_refused(address: str) -> bool:
 
 @pytest.mark.parametrize("workers", ["1", pytest.param("2", marks=ON_LINUX)])
 def test_serve_has_a_page_and_starts_it_again(workers: str, tmp_path: Path) -> None:
-    """Its address is said at the start. Whoever knocks while it is started again waits; it ends with the service."""
+    """The address is logged at the start. Browsers wait during a restart; the page ends with the service."""
     words = [*SERVE, "--data", str(tmp_path), "--listen", ANY_PORT, "--web", ANY_PORT, "--workers", workers]
     with started(words) as one:
         address = str(one.line("the page is at")["page"])
@@ -84,7 +84,7 @@ def test_serve_has_a_page_and_starts_it_again(workers: str, tmp_path: Path) -> N
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it takes a second")
 def test_a_service_that_is_killed_takes_its_page_with_it(tmp_path: Path) -> None:
-    """And the next one has the port at once."""
+    """The next service can have the port at once."""
     web = f"127.0.0.1:{free_port()}"
     words = [*SERVE, "--data", str(tmp_path), "--listen", ANY_PORT, "--web", web]
     with started(words) as one:
@@ -99,7 +99,7 @@ def test_a_service_that_is_killed_takes_its_page_with_it(tmp_path: Path) -> None
 
 
 def test_a_named_port_that_is_taken_refuses_the_start(tmp_path: Path) -> None:
-    """With exit code 1 and the reason, before anything else happens."""
+    """The exit code is 1 and the message has the reason; nothing else has started."""
     with socket.create_server(("127.0.0.1", 0)) as other:
         web = f"127.0.0.1:{other.getsockname()[1]}"
         refused = done("--data", str(tmp_path), "--listen", ANY_PORT, "--web", web)
@@ -108,11 +108,11 @@ def test_a_named_port_that_is_taken_refuses_the_start(tmp_path: Path) -> None:
 
 
 def test_a_default_port_that_is_taken_is_said_and_left_out(tmp_path: Path) -> None:
-    """A second service on a machine must not fail for want of a page that nobody asked for."""
+    """A second service on a machine must not fail because of the default page."""
     host, _, port = DEFAULT_WEB.rpartition(":")
     with ExitStack() as stack:
         with suppress(OSError):
-            # Or somebody else has it, which is as good.
+            # If another process has the port, that is as good.
             stack.enter_context(socket.create_server((host, int(port))))
         stack.enter_context(pytest.MonkeyPatch.context()).delenv("ROLLBOOK_WEB")
         with started([*SERVE, "--data", str(tmp_path), "--listen", ANY_PORT]) as one:
@@ -123,14 +123,14 @@ def test_a_default_port_that_is_taken_is_said_and_left_out(tmp_path: Path) -> No
 
 
 def test_a_page_that_others_can_reach_is_served_behind_tls_only(tmp_path: Path) -> None:
-    """Cookies would travel in the clear: it is a wrong use without a word that something else does TLS."""
+    """Cookies must not travel unencrypted: without `--insecure` the command exits with 64."""
     refused = done("--data", str(tmp_path), "--web", "0.0.0.0:0")
     assert 64 == refused.returncode
     assert "--web: 0.0.0.0 can be reached from other machines, and cookies would travel in the clear" in refused.stderr
 
 
 def test_browsers_that_hang_up_or_talk_nonsense_leave_no_traceback(tmp_path: Path) -> None:
-    """An upload that is broken off is logged as cancelled, and what uvicorn logs is JSON as everything else is."""
+    """A broken upload is logged as cancelled, and uvicorn's log lines are JSON like all others."""
     words = [*SERVE, "--data", str(tmp_path), "--listen", ANY_PORT, "--web", ANY_PORT]
     with started(words) as one:
         address = str(one.line("the page is at")["page"])
@@ -140,7 +140,7 @@ def test_browsers_that_hang_up_or_talk_nonsense_leave_no_traceback(tmp_path: Pat
             with socket.create_connection((where.hostname, where.port), READY_SECONDS) as browser:
                 browser.sendall(sent)
                 assert browser.recv(1_000).startswith(answer)
-                # It ends with a reset.
+                # Closing the socket sends a reset.
                 browser.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         broken_off = one.line("a browser disconnected")
         assert ("/replays", "CANCELLED", "info") == tuple(broken_off[key] for key in ("path", "status", "level"))

@@ -1,4 +1,4 @@
-"""A service as a process: what it starts, what it survives, how it ends. Every one of these is real."""
+"""A service as a real process: what it starts, what it survives, how it ends."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 
 
 def refused(*flags: str) -> subprocess.CompletedProcess[str]:
-    """A service that is not to start."""
+    """Run a service that must not start."""
     return subprocess.run(
         [*PROGRAM, *flags], capture_output=True, text=True, encoding="utf-8", check=False, timeout=READY_SECONDS
     )
 
 
 def test_a_service_is_healthy_and_says_what_it_offers(tmp_path: Path) -> None:
-    """Health for the whole and for each service; reflection lists all of them."""
+    """Health for the whole and for each service; reflection lists all services."""
     with service(tmp_path / "data") as one, one.channel() as channel:
         assert SERVING == one.status()
         of = health(channel)
@@ -51,7 +51,7 @@ def test_a_service_is_healthy_and_says_what_it_offers(tmp_path: Path) -> None:
 
 
 def test_a_service_makes_its_keys_once_and_for_its_owner_alone(tmp_path: Path) -> None:
-    """Two starts, the same keys; nobody else reads them."""
+    """Two starts use the same keys; only the owner can read the files."""
     data = tmp_path / "data"
     ids, keys = [], []
     for _ in range(2):
@@ -67,7 +67,7 @@ def test_a_service_makes_its_keys_once_and_for_its_owner_alone(tmp_path: Path) -
 
 
 def test_a_second_service_on_the_same_data_is_refused(tmp_path: Path) -> None:
-    """It says which directory and which process; the first one does not notice."""
+    """The message names the directory and the process; the first service is not affected."""
     with service(tmp_path) as one, one.channel() as channel:
         assert 1 == call(channel, "Write")
         second = refused("--data", str(tmp_path), "--listen", "127.0.0.1:0")
@@ -78,7 +78,7 @@ def test_a_second_service_on_the_same_data_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_second_service_on_the_same_port_is_refused(tmp_path: Path) -> None:
-    """Ports are not shared, or each would get half of the calls; the store it had begun is gone again."""
+    """A shared port would split the calls; the second service also stops the store that it had started."""
     with service(tmp_path / "one") as one:
         second = refused("--data", str(tmp_path / "two"), "--listen", one.address)
         assert 1 == second.returncode
@@ -92,7 +92,7 @@ def test_a_second_service_on_the_same_port_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_a_service_and_its_store(tmp_path: Path, number: signal.Signals) -> None:
-    """Exit code 0, and nothing left behind."""
+    """The exit code is 0, and no process is left."""
     with service(tmp_path) as one:
         assert SERVING == one.status()
         store = one.store
@@ -103,7 +103,7 @@ def test_a_signal_ends_a_service_and_its_store(tmp_path: Path, number: signal.Si
 
 
 def test_a_drain_tells_watchers_and_lets_commands_finish(tmp_path: Path) -> None:
-    """Health says NOT_SERVING, streams get their last word, and what is under way is answered and kept."""
+    """Health is NOT_SERVING, streams get their last message, and running calls are answered and stored."""
     with service(tmp_path) as one, one.channel() as channel:
         watch: Any = health(channel).Watch(health_pb2.HealthCheckRequest(), timeout=60)
         assert SERVING == next(watch).status
@@ -122,7 +122,7 @@ def test_a_drain_tells_watchers_and_lets_commands_finish(tmp_path: Path) -> None
 
 
 def test_a_drain_ends_streams_that_only_the_client_could_end(tmp_path: Path) -> None:
-    """The client keeps its side open, as players do: their stream ends well, and long before the drain's bound."""
+    """A player's stream stays open on the client's side; the drain ends it with OK, long before its time limit."""
     words: queue.Queue[wrappers_pb2.StringValue | None] = queue.Queue()
     words.put(wrappers_pb2.StringValue(value="first"))
     with service(tmp_path) as one, one.channel() as channel:
@@ -141,7 +141,7 @@ def test_a_drain_ends_streams_that_only_the_client_could_end(tmp_path: Path) -> 
 
 
 def test_a_second_signal_does_not_wait(tmp_path: Path) -> None:
-    """A stream that never ends holds the drain up, and the second signal ends that; the store still ends cleanly."""
+    """The second signal ends a drain that a stream holds up; the store still ends cleanly."""
     with service(tmp_path) as one, one.channel() as channel:
         stay = begin(channel, "Stay")
         assert 1 == next(stay).value
@@ -155,7 +155,7 @@ def test_a_second_signal_does_not_wait(tmp_path: Path) -> None:
 
 
 def test_signals_after_the_end_change_nothing(tmp_path: Path) -> None:
-    """An impatient operator's signals arrive while the process exits: it has drained, and its exit code says so."""
+    """Signals that arrive while the process exits do not change its exit code."""
     with service(tmp_path) as one:
         assert SERVING == one.status()
         one.process.terminate()
@@ -167,7 +167,7 @@ def test_signals_after_the_end_change_nothing(tmp_path: Path) -> None:
 
 
 def test_whoever_calls_during_a_drain_is_refused_by_name_and_health_answers_to_the_end(tmp_path: Path) -> None:
-    """On an old connection and on a new one: a command, and a stream; the client knows that it may repeat elsewhere."""
+    """Commands and streams on old and new connections get DRAINING, so the client knows that it may retry elsewhere."""
     with service(tmp_path) as one, one.channel() as channel:
         stay = begin(channel, "Stay")
         assert 1 == next(stay).value
@@ -189,7 +189,7 @@ def test_whoever_calls_during_a_drain_is_refused_by_name_and_health_answers_to_t
 
 
 def test_a_connection_carries_so_many_streams_and_the_next_one_waits(tmp_path: Path) -> None:
-    """Until another one has ended; whoever comes over a connection of their own does not notice."""
+    """It waits until a stream has ended; other connections are not affected."""
 
     async def crowd(address: str) -> None:
         async with grpc.aio.insecure_channel(address) as channel, grpc.aio.insecure_channel(address, ALONE) as other:
@@ -212,11 +212,11 @@ def test_a_connection_carries_so_many_streams_and_the_next_one_waits(tmp_path: P
 WORDS = 300
 LONG_WORD = "w" * 32_000
 MOST_WAITING_BYTES = 1_000_000
-"""What lies in two buffers and one window; gRPC would let the window grow to several times this much."""
+"""The size of two buffers and one window; gRPC would let the window grow to several times this size."""
 
 
 def test_what_a_stream_sends_ahead_of_its_answers_is_bounded(tmp_path: Path) -> None:
-    """Whoever sends without waiting waits, instead of filling the memory of the service, however long they go on."""
+    """A client that sends without reading has to wait, so that the service's memory stays bounded."""
 
     async def talk(address: str) -> None:
         async with grpc.aio.insecure_channel(address) as channel:
@@ -258,7 +258,7 @@ def follow(channel: grpc.aio.Channel) -> Any:
 
 
 def test_a_drain_is_bounded(tmp_path: Path) -> None:
-    """A stream that never ends is cut off in the end, without a second signal."""
+    """A stream without end is cut off after the time limit, without a second signal."""
     with service(tmp_path) as one, one.channel() as channel:
         stay = begin(channel, "Stay")
         assert 1 == next(stay).value
@@ -269,7 +269,7 @@ def test_a_drain_is_bounded(tmp_path: Path) -> None:
 
 
 def test_after_a_kill_of_the_service_the_next_start_has_everything(tmp_path: Path) -> None:
-    """Whatever became of the server it left behind."""
+    """Also if the orphaned store server is still running."""
     with service(tmp_path) as one, one.channel() as channel:
         assert [1, 2, 3] == [call(channel, "Write") for _ in range(3)]
         one.process.kill()
@@ -280,7 +280,7 @@ def test_after_a_kill_of_the_service_the_next_start_has_everything(tmp_path: Pat
 
 
 def test_after_a_kill_of_both_the_next_start_has_everything(tmp_path: Path) -> None:
-    """As when the machine goes."""
+    """As after a crash of the machine."""
     with service(tmp_path) as one, one.channel() as channel:
         assert [1, 2, 3] == [call(channel, "Write") for _ in range(3)]
         store = one.store
@@ -292,7 +292,7 @@ def test_after_a_kill_of_both_the_next_start_has_everything(tmp_path: Path) -> N
 
 
 def test_a_store_that_is_killed_comes_back_with_everything(tmp_path: Path) -> None:
-    """Meanwhile health says so and appends are UNAVAILABLE; the service itself lives on."""
+    """Meanwhile health reports it and appends are UNAVAILABLE; the service keeps running."""
     with service(tmp_path) as one, one.channel() as channel:
         watch: Any = health(channel).Watch(health_pb2.HealthCheckRequest(), timeout=60)
         assert SERVING == next(watch).status
@@ -303,7 +303,7 @@ def test_a_store_that_is_killed_comes_back_with_everything(tmp_path: Path) -> No
         try:
             acknowledged = call(channel, "Write")
         except grpc.RpcError as failure:
-            # Where the store is back first, whoever asks notices nothing.
+            # If the store is back first, the client does not notice.
             assert grpc.StatusCode.UNAVAILABLE == failure.code()
         assert NOT_SERVING == next(watch).status
         assert SERVING == next(watch).status
@@ -315,7 +315,7 @@ def test_a_store_that_is_killed_comes_back_with_everything(tmp_path: Path) -> No
 
 
 def test_a_service_whose_server_ends_by_itself_ends_as_well(tmp_path: Path) -> None:
-    """With an error, so that whatever started it starts it again: a process that answers nothing is no service."""
+    """It exits with an error, so that a supervisor can restart it."""
     with service(tmp_path) as one, one.channel() as channel:
         with suppress(grpc.RpcError):
             call(channel, "Collapse")
@@ -324,7 +324,7 @@ def test_a_service_whose_server_ends_by_itself_ends_as_well(tmp_path: Path) -> N
 
 
 def test_a_store_that_hangs_makes_the_service_unhealthy_until_it_goes_on(tmp_path: Path) -> None:
-    """It is not killed: what it is at may be what keeps the data."""
+    """The store is not killed: what it is doing may be what keeps the data."""
     with service(tmp_path) as one, one.channel() as channel:
         watch: Any = health(channel).Watch(health_pb2.HealthCheckRequest(), timeout=60)
         assert SERVING == next(watch).status
@@ -339,7 +339,7 @@ def test_a_store_that_hangs_makes_the_service_unhealthy_until_it_goes_on(tmp_pat
 
 
 def test_logs_are_json_in_a_pipe_and_hold_no_secret(tmp_path: Path) -> None:
-    """A token in the metadata, in a text and in an exception: none of them gets there. The call itself does."""
+    """Tokens in metadata, texts and exceptions are not logged; the call itself is."""
     token = "eyJhbGciOiJFZDI1NTE5In0.eyJzdWIiOiJhbm5hLXRoZS1ncmVhdCJ9.c2lnbmF0dXJlLW9mLWFubmE"  # noqa: S105 - nobody's
     with service(tmp_path, "--log-level", "debug") as one, one.channel() as channel:
         ask: Any = channel.unary_unary(f"/{DIARY}/Fail")
@@ -359,7 +359,10 @@ def test_logs_are_json_in_a_pipe_and_hold_no_secret(tmp_path: Path) -> None:
 
 
 def test_a_store_elsewhere_is_used_and_left_alone(tmp_path: Path) -> None:
-    """With --redis there is no server of its own, the URL's password is nowhere, and the store outlives the service."""
+    """With --redis the service starts no server of its own.
+
+    The URL's password is not on any command line, and the store outlives the service.
+    """
     with service(tmp_path / "one") as one:
         url = f"unix://:@{tmp_path / 'one' / 'server.sock'}"
         assert SERVING == one.status()
@@ -376,7 +379,7 @@ def test_a_store_elsewhere_is_used_and_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_store_that_is_not_durable_is_refused(tmp_path: Path) -> None:
-    """Unless it is asked for by name."""
+    """`--durability relaxed` allows it."""
     with running(find_server(), tmp_path / "store", {"appendonly": "no"}) as store:
         flags = ("--redis", store.url, "--listen", "127.0.0.1:0")
         done = refused("--data", str(tmp_path / "one"), *flags)
@@ -388,7 +391,7 @@ def test_a_store_that_is_not_durable_is_refused(tmp_path: Path) -> None:
 
 
 def test_requests_are_bounded(tmp_path: Path) -> None:
-    """Nobody sends more than 64 KiB at once."""
+    """A request may have at most 64 KiB."""
     with service(tmp_path) as one, one.channel() as channel:
         with pytest.raises(grpc.RpcError) as failure:
             call(channel, "Write", "x" * 70_000)
@@ -396,7 +399,7 @@ def test_requests_are_bounded(tmp_path: Path) -> None:
 
 
 def test_a_signal_during_the_start_ends_it_cleanly(tmp_path: Path) -> None:
-    """Also when the server is not up yet."""
+    """Also before the store is up."""
     with service(tmp_path) as one:
         until(lambda: psutil.Process(one.process.pid).children(), one)
         one.process.terminate()
@@ -405,7 +408,7 @@ def test_a_signal_during_the_start_ends_it_cleanly(tmp_path: Path) -> None:
 
 
 def test_tls_serves_who_trusts_the_certificate(tmp_path: Path) -> None:
-    """And files that do not belong together are refused at the start, not at the first call."""
+    """Files that do not belong together are refused at the start, not at the first call."""
     certificate, key = self_signed(tmp_path)
     files = ("--tls-cert", str(certificate), "--tls-key", str(key))
     with service(tmp_path / "data", *files) as one:
@@ -429,7 +432,7 @@ def self_signed(folder: Path) -> tuple[Path, Path]:
 
 
 def test_the_durability_that_is_asked_for_is_that_of_its_own_store_too(tmp_path: Path) -> None:
-    """Also of the one that is started when the first has died; and it is reported at the start."""
+    """A restarted store has the same durability; it is logged at the start."""
     for durability, appendfsync in (("relaxed", "everysec"), ("fsync", "always")):
         with service(tmp_path / "data", "--durability", durability) as one, one.channel() as channel:
             assert durability == one.line("listening")["durability"]
@@ -445,7 +448,7 @@ def test_the_durability_that_is_asked_for_is_that_of_its_own_store_too(tmp_path:
 
 
 def setting(data: Path, name: str) -> str:
-    """How the service's own store is set."""
+    """A setting of the service's own store."""
     client: Any
     with redis.Redis(unix_socket_path=str(data / "server.sock"), protocol=2, decode_responses=True) as client:
         return str(client.config_get(name)[name])

@@ -1,4 +1,7 @@
-"""Processes over one store have the same keys: others are refused at their start, and keys are rotated under way."""
+"""All processes over one store need the same keys: others are refused at their start.
+
+Keys can be rotated during service.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ def valkey(tmp_path: Path) -> Iterator[Server]:
 
 
 def start(server: Server, data: Path) -> None:
-    """A process that starts, and ends."""
+    """Start a process and end it."""
 
     async def main() -> None:
         async with process(server, data):
@@ -51,7 +54,7 @@ def start(server: Server, data: Path) -> None:
 async def process(
     server: Server, data: Path, *, is_killed: bool = False, failed: Callable[[str], None] = lambda _loop: None
 ) -> AsyncIterator[SharedKeys]:
-    """What a service does with keys while it runs, and when it ends, unless it is killed."""
+    """Use the keys as a service does: settle at the start, beat, and leave at the end unless it is killed."""
     data.mkdir(exist_ok=True)
     log = await RedisLog.connect(server.url)
     try:
@@ -65,7 +68,7 @@ async def process(
 
 @pytest.mark.parametrize("name", ["head.key", "replay.key", "token.key"])
 def test_a_process_with_another_key_is_told_what_to_copy(name: str, valkey: Server, tmp_path: Path) -> None:
-    """And starts once that was done."""
+    """After copying the files it starts."""
     first, second = tmp_path / "first", tmp_path / "second"
     start(valkey, first)
     shutil.copytree(first, second)
@@ -80,7 +83,10 @@ def test_a_process_with_another_key_is_told_what_to_copy(name: str, valkey: Serv
 
 @pytest.mark.parametrize("name", ["head.key", "replay.key", "token.key"])
 def test_a_signing_key_is_rotated_replica_by_replica(name: str, valkey: Server, tmp_path: Path) -> None:
-    """Everybody knows the new public key first; then each has the new key, and one that has not yet may start again."""
+    """First all replicas list the new public key, then each gets the new key.
+
+    Replicas with the old key can still restart.
+    """
     first, second, new = tmp_path / "first", tmp_path / "second", tmp_path / "new"
     start(valkey, first)
     shutil.copytree(first, second)
@@ -99,7 +105,7 @@ def test_a_signing_key_is_rotated_replica_by_replica(name: str, valkey: Server, 
 
 
 def test_the_service_key_changes_only_where_no_match_is_open_or_running(valkey: Server, tmp_path: Path) -> None:
-    """Ids, references and invitations follow from it."""
+    """Match ids, references and invitations follow from the service key."""
     data = tmp_path / "data"
     start(valkey, data)
 
@@ -125,7 +131,7 @@ def test_the_service_key_changes_only_where_no_match_is_open_or_running(valkey: 
 
 @pytest.mark.parametrize("name", ["head.key", "replay.key", "token.key", "service.key"])
 def test_no_process_starts_whose_keys_do_not_fit_those_that_run(name: str, valkey: Server, tmp_path: Path) -> None:
-    """Not even with the other's public key in its list, or where no match is open: the other would not believe it."""
+    """Not even if it lists the other's public key, or if no match is open: the running process would not trust it."""
     first, second = tmp_path / "first", tmp_path / "second"
 
     async def main() -> None:
@@ -143,7 +149,7 @@ def test_no_process_starts_whose_keys_do_not_fit_those_that_run(name: str, valke
 
 
 async def refused(server: Server, data: Path) -> None:
-    """A process that does not come to its end."""
+    """Start a process that must be refused."""
     async with process(server, data):
         pass
 
@@ -151,7 +157,7 @@ async def refused(server: Server, data: Path) -> None:
 def test_a_process_that_was_killed_is_forgotten(
     valkey: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Once it has been silent for long enough; until then its keys count."""
+    """Its keys count until it has been silent for long enough."""
     first, second = tmp_path / "first", tmp_path / "second"
 
     async def main() -> None:
@@ -171,7 +177,10 @@ def test_a_process_that_was_killed_is_forgotten(
 def test_who_learns_of_another_process_with_other_keys_serves_no_more(
     valkey: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As after a failover that lost what it had said; and serves again when that one is gone. It says so once."""
+    """For example after a failover that lost an entry.
+
+    It serves again when the other is gone, and logs the failure once.
+    """
     monkeypatch.setattr(shared_keys, "BEAT_SECONDS", 0.01)
     first, second = tmp_path / "first", tmp_path / "second"
 
@@ -195,7 +204,7 @@ def test_who_learns_of_another_process_with_other_keys_serves_no_more(
 
 @pytest.mark.parametrize("said", [b"\xff", b"{}", b"[]", b'{"service":1,"signs":1,"published":1}'])
 def test_what_the_store_says_of_its_keys_may_be_unreadable(valkey: Server, tmp_path: Path, said: bytes) -> None:
-    """Then nothing is guessed, and the operator is told what to do."""
+    """The process does not guess; the message names the key to repair."""
     start(valkey, tmp_path / "data")
     with valkey.client() as client:
         client.set(KEYS_KEY, said)
@@ -205,7 +214,7 @@ def test_what_the_store_says_of_its_keys_may_be_unreadable(valkey: Server, tmp_p
 
 
 def test_the_keys_of_a_store_are_in_its_backup(tmp_path: Path) -> None:
-    """Whoever restores it with other keys is refused."""
+    """A service restored with other keys is refused."""
     data, restored = tmp_path / "data", tmp_path / "restored"
     words = ["--listen", "127.0.0.1:0", "--durability", "relaxed", "--log-level", "info"]
     with started([sys.executable, "-m", "rollbook", "serve", "--data", str(data), *words]) as one:
@@ -222,7 +231,7 @@ def test_the_keys_of_a_store_are_in_its_backup(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["token.key", "head.key"])
 def test_two_replicas_rotate_a_key_while_the_service_runs(name: str, valkey: Server, tmp_path: Path) -> None:
-    """By the procedure of OPERATIONS.md, with one of them serving all the time: old and new tokens hold at both."""
+    """The procedure of OPERATIONS.md, with one replica serving at all times: old and new tokens are valid at both."""
     first, second, new = tmp_path / "first", tmp_path / "second", tmp_path / "new"
     start(valkey, first)
     shutil.copytree(first, second)
@@ -243,18 +252,18 @@ def test_two_replicas_rotate_a_key_while_the_service_runs(name: str, valkey: Ser
 
 
 def publish(new: Path, file: Path) -> None:
-    """Add the line of the new public key to the list beside the key."""
+    """Append the new public key to the published keys."""
     with file.with_name(f"{file.name}.public").open("a", encoding="ascii") as lines:
         lines.write(new.with_name(f"{new.name}.public").read_text("ascii"))
 
 
 def exchange(new: Path, file: Path) -> None:
-    """Put the new key in the place of the old one."""
+    """Replace the old key file with the new one."""
     shutil.copy2(new, file)
 
 
 class Replica:
-    """A process of the service, until it is closed."""
+    """A process of the service."""
 
     def __init__(self, server: Server, data: Path) -> None:
         words = ["serve", "--data", str(data), "--redis", server.url, "--listen", "127.0.0.1:0", "--log-level", "info"]
@@ -263,7 +272,7 @@ class Replica:
         self.channel = self._stack.enter_context(self.service.channel())
 
     def close(self) -> None:
-        """Drain it."""
+        """Drain the process."""
         if self.service.process.poll() is None:
             self.service.process.terminate()
             assert 0 == self.service.ended()
@@ -271,7 +280,7 @@ class Replica:
 
 
 def replica(server: Server, data: Path) -> AbstractContextManager[Replica]:
-    """One that is ended in the end."""
+    """A replica that is closed at the end."""
     return closing(Replica(server, data))
 
 
@@ -281,7 +290,7 @@ def signed_in(one: Replica) -> str:
 
 
 def listed(one: Replica, token: str) -> bool:
-    """Whether this token holds here."""
+    """List matches with this token; raises if it is refused."""
     metadata: Any = (("authorization", f"Bearer {token}"),)
     MatchServiceStub(one.channel).ListMatches(match_pb2.ListMatchesRequest(), timeout=20, metadata=metadata)
     return True

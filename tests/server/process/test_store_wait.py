@@ -17,26 +17,26 @@ from tests.server.serving import Service, call, service, until
 from tests.storage.servers import Server, running
 
 LOADS_SLOWLY = {"key-load-delay": "50000", "loading-process-events-interval-bytes": "1024"}
-"""Microseconds for each key, and how often the server answers meanwhile."""
+"""Load delay per key in microseconds, and bytes between two replies while loading."""
 
 KEYS, BYTES = 2_000, 2_000
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Server]:
-    """A server that would take 100 s to load what it has, until its delay is set to 0."""
+    """A server that would take 100 s to load its data, until its delay is set to 0."""
     with running(find_server(), tmp_path / "store", LOADS_SLOWLY) as found:
         yield found
 
 
 def stopped(store: Server) -> Callable[[], None]:
-    """The server is away; what is returned brings it back."""
+    """Stop the server; return a function that starts it again."""
     store.kill()
     return store.start_again
 
 
 def loading(store: Server) -> Callable[[], None]:
-    """The server answers everything with LOADING; what is returned lets it finish."""
+    """Make the server reply LOADING to every command; return a function that lets it finish."""
     with store.client() as client:
         for number in range(KEYS):
             client.set(f"filler-{number}", os.urandom(BYTES))
@@ -70,7 +70,7 @@ def loading(store: Server) -> Callable[[], None]:
 
 
 def without_replicas(store: Server) -> Callable[[], None]:
-    """The server refuses every write with NOREPLICAS; what is returned ends that."""
+    """Make the server refuse every write with NOREPLICAS; return a function that ends this."""
 
     def need(replicas: int) -> None:
         with store.client() as client:
@@ -81,7 +81,7 @@ def without_replicas(store: Server) -> Callable[[], None]:
 
 
 def waits(one: Service) -> list[str]:
-    """The reasons that the service has logged while it waited."""
+    """The reasons that the service logged while it waited."""
     return [str(line["why"]) for line in one.lines if line["event"] == "waiting for the store"]
 
 
@@ -92,7 +92,7 @@ AILMENTS = [(stopped, "Connect call failed"), (loading, "is loading"), (without_
 def test_a_store_that_is_not_ready_is_waited_for_and_the_log_says_why(
     store: Server, tmp_path: Path, spoil: Callable[[Server], Callable[[], None]], why: str
 ) -> None:
-    """Every second. Once the store is ready the service serves, and keeps what it acknowledges."""
+    """The reason is logged every second. Once the store is ready, the service serves."""
     mend = spoil(store)
     with service(tmp_path / "data", "--redis", store.url) as one:
         until(lambda: len(waits(one)) >= 3, one)
@@ -108,7 +108,7 @@ def test_a_store_that_is_not_ready_is_waited_for_and_the_log_says_why(
 def test_without_a_wait_a_store_that_is_not_ready_ends_the_start(
     store: Server, tmp_path: Path, spoil: Callable[[Server], Callable[[], None]], why: str
 ) -> None:
-    """With exit code 1, and the reason in one line."""
+    """The exit code is 1, with the reason in one line."""
     spoil(store)
     wait = ("--store-wait", "0")
     done = refused("--data", str(tmp_path / "data"), "--listen", "127.0.0.1:0", "--redis", store.url, *wait)
@@ -118,7 +118,7 @@ def test_without_a_wait_a_store_that_is_not_ready_ends_the_start(
 
 
 def test_the_wait_ends_with_its_time_or_with_a_signal(store: Server, tmp_path: Path) -> None:
-    """The first with exit code 1 and the reason, the second as any other end."""
+    """After the time limit the exit code is 1 with the reason; after a signal it is 0."""
     stopped(store)
     wait = ("--store-wait", "2")
     late = refused("--data", str(tmp_path / "data"), "--listen", "127.0.0.1:0", "--redis", store.url, *wait)
@@ -132,7 +132,7 @@ def test_the_wait_ends_with_its_time_or_with_a_signal(store: Server, tmp_path: P
 
 
 def test_what_waiting_does_not_mend_ends_the_start_at_once(store: Server, tmp_path: Path) -> None:
-    """A wrong password, and a store that would not keep what it acknowledges."""
+    """A wrong password, and a store that lacks the durability."""
     with store.client() as client:
         client.config_set("requirepass", "right")
     flags = ("--data", str(tmp_path / "data"), "--listen", "127.0.0.1:0", "--redis")

@@ -1,4 +1,4 @@
-"""The numbers of several processes as those of one service."""
+"""The metrics of several processes combined into those of one service."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from rollbook.server.process.worker_metrics import Tallies, samples_of
 
 
 def tell(tallies: Tallies, process: str, metrics: Metrics) -> None:
-    """What a process tells, as it comes through a pipe."""
+    """Send the samples of a process as through a pipe."""
     tallies.update(process, json.loads(json.dumps(samples_of(metrics.registry, process))))
 
 
 def numbers(tallies: Tallies) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
-    """Every sample by name and labels; never one twice."""
+    """Every sample by name and labels; fails on duplicates."""
     samples = [sample for family in tallies.collect() for sample in family.samples]
     found = {(sample.name, tuple(sorted(sample.labels.items()))): sample.value for sample in samples}
     assert len(found) == len(samples)
@@ -24,7 +24,7 @@ def numbers(tallies: Tallies) -> dict[tuple[str, tuple[tuple[str, str], ...]], f
 
 
 def test_counters_and_histograms_are_summed_and_outlive_their_process() -> None:
-    """A worker that begins anew counts from nothing, and the service does not."""
+    """A restarted worker counts from zero, but the service's counters do not."""
     tallies, first, second = Tallies(), Metrics(), Metrics()
     for metrics, times in ((first, 2), (second, 3)):
         for _ in range(times):
@@ -46,7 +46,7 @@ def test_counters_and_histograms_are_summed_and_outlive_their_process() -> None:
 
 
 def test_a_counter_began_when_the_first_process_began_it() -> None:
-    """A sum of times of creation is no time."""
+    """Creation times must not be summed."""
     tallies, first, second = Tallies(), Metrics(), Metrics()
     tell(tallies, "1", first)
     created = ("rollbook_archived_created", ())
@@ -56,7 +56,7 @@ def test_a_counter_began_when_the_first_process_began_it() -> None:
 
 
 def test_gauges_come_to_what_is_true_of_the_service_now() -> None:
-    """Watchers are added up, and those of a worker that died are gone; it archives only if all do."""
+    """Watchers are summed without those of dead workers; the service archives only if all workers do."""
     tallies, first, second = Tallies(), Metrics(), Metrics()
     first.count_watchers(lambda: 3)
     second.count_watchers(lambda: 4)
@@ -76,7 +76,7 @@ def test_gauges_come_to_what_is_true_of_the_service_now() -> None:
 
 
 def test_what_the_system_says_of_a_process_is_told_of_each() -> None:
-    """Memory of all workers together would hide the one that grows."""
+    """The summed memory of all workers would hide one that grows."""
     tallies = Tallies()
     for process, size in (("1", 5), ("2", 6)):
         registry = CollectorRegistry()

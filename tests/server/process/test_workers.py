@@ -1,4 +1,4 @@
-"""A service of several workers: one port, one store, one supervisor, and workers that come back when they die."""
+"""A service of several workers: one port, one store, one supervisor that restarts dead workers."""
 
 from __future__ import annotations
 
@@ -40,42 +40,42 @@ if sys.platform != "linux":
 TWO = ("--workers", "2")
 SERVE = [sys.executable, "-m", "rollbook", "serve", "--listen", "127.0.0.1:0", *TWO]
 CONNECTIONS = 24
-"""So many connections do not all come to the same of two workers, unless one in eight millions of tests is unlucky."""
+"""So many connections reach both of two workers, except in one of eight million runs."""
 
 
 def workers(one: Service) -> dict[int, psutil.Process]:
-    """The workers that could be called last, by number."""
+    """The workers that last reported that they can be called, by number."""
     told = [line for line in one.lines if line["event"] == "a worker can be called"]
     last = {line["worker"]: line["process"] for line in told}
     return {number: psutil.Process(process) for number, process in last.items()}
 
 
 def all_can_be_called(one: Service) -> bool:
-    """Whether health says so, asked of whichever worker answers."""
+    """Whether health reports that all workers can be called, asked of any worker."""
     with one.channel() as channel:
         return are_called(channel)
 
 
 def are_called(channel: grpc.Channel) -> bool:
-    """The same of a connection that is there."""
+    """The same over an existing connection."""
     request = health_pb2.HealthCheckRequest(service=WORKERS)
     return bool(SERVING == health(channel).Check(request, timeout=10, wait_for_ready=True).status)
 
 
 def has_said(one: Service, what: str, often: int) -> bool:
-    """Whether the service has said this so often."""
+    """Whether the output has this text at least so often."""
     return "".join(one.said).count(what) >= often
 
 
 @contextmanager
 def connections(one: Service) -> Iterator[list[grpc.Channel]]:
-    """So many that some are with one worker and some with the other."""
+    """So many connections that both workers have some."""
     with ExitStack() as stack:
         yield [stack.enter_context(one.channel()) for _ in range(CONNECTIONS)]
 
 
 def test_all_workers_answer_on_one_port_and_have_one_store_and_the_log_names_them(tmp_path: Path) -> None:
-    """Whichever answers, what was written is there; every line of a worker says whose it is."""
+    """Every worker sees all writes, and every log line of a worker has its number."""
     with service(tmp_path, *TWO, "--log-level", "debug") as one, connections(one) as channels:
         assert SERVING == one.status()
         assert 2 == one.line("listening")["workers"]
@@ -90,7 +90,7 @@ def test_all_workers_answer_on_one_port_and_have_one_store_and_the_log_names_the
 
 
 def test_the_supervisor_has_no_grpc_and_starts_its_workers_anew(tmp_path: Path) -> None:
-    """A process that forks after gRPC has begun to work hangs sooner or later; one that never loads it cannot."""
+    """A process that forks after gRPC has started can hang; the supervisor never loads gRPC."""
     with started([*SERVE, "--data", str(tmp_path)]) as one:
         assert SERVING == one.status()
         maps = {number: Path(f"/proc/{process.pid}/maps").read_text() for number, process in workers(one).items()}
@@ -100,7 +100,7 @@ def test_the_supervisor_has_no_grpc_and_starts_its_workers_anew(tmp_path: Path) 
 
 
 def test_a_worker_that_is_killed_is_started_again_and_the_others_serve_meanwhile(tmp_path: Path) -> None:
-    """Nothing is lost, health tells of it by a name of its own, and it is logged."""
+    """No data is lost; health reports the missing worker under its own name, and the log has it."""
     with service(tmp_path, *TWO) as one, connections(one) as channels:
         until(lambda: all_can_be_called(one), one)
         written = [call(channel, "Write") for channel in channels]
@@ -121,7 +121,7 @@ def test_a_worker_that_is_killed_is_started_again_and_the_others_serve_meanwhile
 
 
 def test_health_says_when_a_worker_is_missing(tmp_path: Path) -> None:
-    """The service serves, and its workers are told of apart, as the archive is."""
+    """The service still serves; the workers have a health name of their own, like the archive."""
     with service(tmp_path, *TWO) as one:
         until(lambda: all_can_be_called(one), one)
         (tmp_path / "service.key").chmod(0o644)
@@ -133,13 +133,13 @@ def test_health_says_when_a_worker_is_missing(tmp_path: Path) -> None:
 
 
 def test_a_worker_that_starts_no_more_ends_the_service_and_says_why(tmp_path: Path) -> None:
-    """After a few attempts: something is wrong that nobody mends by trying, and whoever looks at the log finds it."""
+    """It gives up after a few attempts, and the log has the reason."""
     with service(tmp_path, *TWO) as one:
         assert SERVING == one.status()
         store = one.store
         (tmp_path / "service.key").chmod(0o644)
         workers(one)[1].kill()
-        # So many starts of a whole worker take long on a busy machine.
+        # So many starts of a worker take long on a busy machine.
         assert 1 == one.ended(FAILED_STARTS * READY_SECONDS / 2)
         said = "".join(one.said)
         assert FAILED_STARTS == said.count("only its owner may reach a key file (chmod 600)")
@@ -150,7 +150,7 @@ def test_a_worker_that_starts_no_more_ends_the_service_and_says_why(tmp_path: Pa
 
 @pytest.mark.timeout(300)  # so many starts of a worker, one after the other
 def test_a_worker_that_finds_no_store_is_started_until_there_is_one(tmp_path: Path) -> None:
-    """The others wait for the store as well, so one that dies meanwhile must not end the service for all of them."""
+    """The other workers wait for the store as well, so a dead one must not end the service."""
     with (
         running(find_server(), tmp_path / "store") as store,
         service(tmp_path / "data", *TWO, "--redis", store.url, "--store-wait", "0") as one,
@@ -169,7 +169,7 @@ def test_a_worker_that_finds_no_store_is_started_until_there_is_one(tmp_path: Pa
 
 
 def test_what_keeps_the_first_worker_from_starting_is_said_once(tmp_path: Path) -> None:
-    """With the exit code that a service of one process has for it, and nothing is left running."""
+    """The exit code is that of a service with one process, and no process is left."""
     with service(tmp_path) as one:
         assert SERVING == one.status()
         one.process.terminate()
@@ -184,7 +184,7 @@ def test_what_keeps_the_first_worker_from_starting_is_said_once(tmp_path: Path) 
 
 
 def test_after_a_kill_of_the_supervisor_everything_ends_and_a_new_start_works_at_once(tmp_path: Path) -> None:
-    """On the same data directory and the same port; the store never runs twice, and nothing is lost."""
+    """The new start uses the same data directory and port; the store never runs twice and no data is lost."""
     with service(tmp_path, *TWO) as one, connections(one) as channels:
         assert SERVING == one.status()
         assert CONNECTIONS == max(call(channel, "Write") for channel in channels)
@@ -200,7 +200,7 @@ def test_after_a_kill_of_the_supervisor_everything_ends_and_a_new_start_works_at
 
 
 def test_nobody_else_gets_a_share_of_a_port(tmp_path: Path) -> None:
-    """Neither another service alone nor another one with workers, though the workers share the port themselves."""
+    """Neither a service alone nor one with workers may share the port, although workers share it among themselves."""
     with service(tmp_path / "one", *TWO) as one:
         why = f"cannot listen on {one.address}: Address already in use; --listen names another place"
         for flags in ((), TWO):
@@ -212,7 +212,7 @@ def test_nobody_else_gets_a_share_of_a_port(tmp_path: Path) -> None:
 
 
 def test_a_drain_lets_the_calls_of_all_workers_finish(tmp_path: Path) -> None:
-    """Streams at either worker get their last word, and a second signal is not needed."""
+    """Streams at both workers get their last message without a second signal."""
     with service(tmp_path, *TWO) as one, connections(one) as channels:
         follows = [begin(channel, "Follow") for channel in channels]
         assert {1} == {next(follow).value for follow in follows}
@@ -225,7 +225,7 @@ def test_a_drain_lets_the_calls_of_all_workers_finish(tmp_path: Path) -> None:
 
 
 def test_a_second_signal_ends_all_workers_at_once(tmp_path: Path) -> None:
-    """Streams that never end hold the drain up at both."""
+    """Streams without end hold up the drain at both workers."""
     with service(tmp_path, *TWO) as one, connections(one) as channels:
         stays = [begin(channel, "Stay") for channel in channels]
         assert {1} == {next(stay).value for stay in stays}
@@ -239,7 +239,7 @@ def test_a_second_signal_ends_all_workers_at_once(tmp_path: Path) -> None:
 
 
 def test_numbers_of_all_workers_are_summed_and_never_go_back(tmp_path: Path) -> None:
-    """Also when one dies: what it had told still counts, and what it will count comes on top."""
+    """The counts of a dead worker stay, and those of its successor are added."""
     words = [*SERVE, "--data", str(tmp_path), "--metrics", "127.0.0.1:0"]
     keys = {"method": "/rollbook.v1.IdentityService/GetKeys", "code": "OK"}
     with started(words) as one:
@@ -270,7 +270,7 @@ def test_numbers_of_all_workers_are_summed_and_never_go_back(tmp_path: Path) -> 
 
 
 async def ask_for_keys(address: str, times: int) -> None:
-    """Each time over a connection of its own."""
+    """Make each call over a new connection."""
     for _ in range(times):
         line = Line(address)
         await line.identity.GetKeys(identity_pb2.GetKeysRequest(), timeout=20, wait_for_ready=True)
@@ -278,7 +278,7 @@ async def ask_for_keys(address: str, times: int) -> None:
 
 
 def test_players_and_watchers_of_a_match_may_sit_in_different_workers(tmp_path: Path) -> None:
-    """Everybody is told the same bytes, whichever worker appended them."""
+    """All watchers receive the same bytes, whichever worker appended them."""
 
     async def scenario() -> None:
         with started([*SERVE, "--data", str(tmp_path)]) as one:
@@ -316,7 +316,7 @@ time.sleep(1_000)
 
 
 def test_a_worker_that_hangs_is_killed_and_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process that takes calls and answers none is worse than none."""
+    """A process that accepts calls without answering must not stay."""
     monkeypatch.setattr(worker_processes, "LOOK_SECONDS", 0.01)
 
     async def scenario() -> None:
@@ -335,7 +335,7 @@ def test_a_worker_that_hangs_is_killed_and_started_again(monkeypatch: pytest.Mon
 
 
 def test_every_match_is_archived_by_exactly_one_of_the_workers() -> None:
-    """None twice, for that would be work for nothing; none by nobody; and about as many by each."""
+    """Each match has exactly one worker, and the workers have about equal shares."""
     settings = Settings.read(workers=3)
     each = [replace(settings, worker=number) for number in (1, 2, 3)]
     archived = Counter(tuple(one.archives(f"match-{number}") for one in each) for number in range(300))
@@ -345,7 +345,7 @@ def test_every_match_is_archived_by_exactly_one_of_the_workers() -> None:
 
 
 def test_auto_is_as_many_workers_as_the_process_may_use_cores() -> None:
-    """Not as many as the machine has: containers and task sets are given a part of it."""
+    """Containers and task sets may use only a part of the machine's cores."""
     allowed = os.sched_getaffinity(0)
     try:
         os.sched_setaffinity(0, {min(allowed)})
@@ -359,7 +359,7 @@ def test_auto_is_as_many_workers_as_the_process_may_use_cores() -> None:
 def test_elsewhere_there_is_one_worker_and_whoever_asks_for_more_is_told(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The port is shared fairly, and workers end with their supervisor, only on Linux."""
+    """Only Linux shares the port fairly and ends workers with their supervisor."""
     assert serve.is_supervised(Settings.read(workers=2))
     assert not serve.is_supervised(Settings.read())
     monkeypatch.setattr(sys, "platform", "darwin")

@@ -1,4 +1,4 @@
-"""What a part of a service needs that stands alone: keys that sign heads, the memory of what was told, a process."""
+"""Parts of a service for tests: keys that sign heads, the memory of delivered positions, a process."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HEAD_KEYS = HeadKeys(_KEY, key_id(_KEY.public_key()), {key_id(_KEY.public_key())
 
 
 def lost_tails(log: Any, noticed: Callable[[], None] = lambda: None) -> LostTails:
-    """What a process remembers that has told nothing yet."""
+    """The lost-tail check of a process that has delivered nothing yet."""
     return LostTails(log, HEAD_KEYS, noticed)
 
 
@@ -29,19 +29,19 @@ def lost_tails(log: Any, noticed: Callable[[], None] = lambda: None) -> LostTail
 async def no_lobby(
     _ledger: Ledger, _player: bytes = b"", _name: str = "", _holder: str = "", _before: str = ""
 ) -> AsyncIterator[LobbyEntry | None]:
-    """A summary is not what is tried here."""
+    """A lobby without entries."""
     yield None
 
 
 class Process:
-    """What one process of the service has of a log."""
+    """One process of the service over a log."""
 
     def __init__(self, log: Any, lost: LostTails | None = None) -> None:
-        """Know nothing yet, or what is remembered here."""
+        """Begin without known matches; `lost` overrides the lost-tail check."""
         lost = lost or lost_tails(log)
         self.replicas = Replicas(log, lost)
         self.matches = Matches(log, self.replicas, lost, no_lobby)
 
     async def ledger(self, match_id: str) -> Ledger:
-        """A match as it is now."""
+        """The current ledger of a match."""
         return await self.replicas.ledger(match_id)

@@ -1,4 +1,4 @@
-"""A theatre over a store of each kind, and what can happen to the store behind its back."""
+"""A theatre over a store of each kind, with damage to the store behind the service's back."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ from tests.storage.servers import Server
 
 
 class SetLog(RedisLog):
-    """A store whose clock can be set forward."""
+    """A store whose clock tests can set forward."""
 
     ahead_ms = 0
 
     async def append(self, match_id: str, expected: int, entries: Sequence[Entry], **how: Any) -> AppendResult:
-        """What is due by the clock as it was set is due."""
+        """Append with the due time compared to the shifted clock."""
         not_before_ms = how.pop("not_before_ms", None)
         due_ms = None if not_before_ms is None else not_before_ms - self.ahead_ms
         return await super().append(match_id, expected, entries, not_before_ms=due_ms, **how)
 
     async def now_ms(self) -> int:
-        """The time as it was set."""
+        """The shifted time in milliseconds."""
         return await super().now_ms() + self.ahead_ms
 
 
 class Spoiler(Theatre):
-    """A world whose logs are cut, put away and holed."""
+    """A world whose logs tests can cut, delete and damage."""
 
     client: Any = None
-    """Somebody with a client of their own for the store; nobody for memory."""
+    """A separate client of the store; None for a store in memory."""
 
     server: Server | None = None
 
     async def restart_store(self) -> None:
-        """Kill the store under the service, and start it again once the service cannot do without it any more."""
+        """Kill the store, and restart it once the service has failed to reach it."""
         assert self.server is not None
         self.server.kill()
         with pytest.raises(StoreUnavailable):
@@ -55,7 +55,7 @@ class Spoiler(Theatre):
         await asyncio.to_thread(self.server.start_again)
 
     async def sweep_on(self, seconds: int) -> None:
-        """Let so much time go by on the store's clock, in which the service sweeps, and is not sparing in the end."""
+        """Let so many seconds pass on the store's clock, with a sweep in each, until the time of grace is over."""
         sweeper = self.service.sweeper()
         for _ in range(seconds):
             await sweeper.sweep()
@@ -66,7 +66,7 @@ class Spoiler(Theatre):
         await sweeper.sweep()
 
     async def cut(self, match_id: str, keep: int) -> None:
-        """Leave so many events, as a restored backup does."""
+        """Keep only the first events, as a restored backup does."""
         if self.client is None:
             del self.log._streams[match_id].entries[keep:]
             return
@@ -77,19 +77,19 @@ class Spoiler(Theatre):
             await self.client.xadd(key, fields, id=identity)
 
     async def delete(self, match_id: str) -> None:
-        """Leave nothing of the log."""
+        """Delete the whole log."""
         if self.client is None:
             del self.log._streams[match_id]
         else:
             await self.client.delete(stream_key(match_id))
 
     async def dig(self, match_id: str, sequence: int) -> None:
-        """Take one event out of the log; the memory of a process cannot have a hole."""
+        """Remove one event from the log; not possible for a store in memory."""
         assert 1 == await self.client.xdel(stream_key(match_id), f"{sequence}-0")
 
     @asynccontextmanager
     async def restarted(self) -> AsyncIterator[Spoiler]:
-        """Another process of the service over the same store, which remembers nothing."""
+        """Another process of the service over the same store, without any memory."""
         self.service = self.process()
         await self.service.clock.compare()
         before = self.channel
@@ -98,28 +98,28 @@ class Spoiler(Theatre):
         self.channel = before
 
     async def folded(self, match_id: str) -> Ledger:
-        """The fold of what is stored."""
+        """The ledger folded from the stored log."""
         return Ledger.fold(match_id, await self.log.read(match_id, 0, 100_000))
 
     @property
     def lost_tails(self) -> float:
-        """What the alarm of this process counts."""
+        """The number of lost tails that this process has counted."""
         return self.service.metrics.registry.get_sample_value("rollbook_lost_tails_total") or 0
 
 
 def kept(head: SignedHead) -> Position:
-    """The position that a client sends along which keeps its heads."""
+    """The position with which a client shows a head that it kept."""
     return Position(sequence=head.sequence, link=head.link, key_id=head.key_id, signature=head.signature)
 
 
 def said(told: Refused) -> tuple[str, str, dict[str, str], str, bytes]:
-    """All of a refusal."""
+    """All parts of a refusal."""
     return told.code.name, told.reason, told.facts, told.message, told.detail.SerializeToString(deterministic=True)
 
 
 @asynccontextmanager
 async def spoiled(server: Server | None, **how: Any) -> AsyncIterator[Spoiler]:
-    """A world in memory, or on a server that is empty."""
+    """A world in memory, or on an emptied server."""
     if server is None:
         async with Spoiler(**how).serving() as world:
             assert isinstance(world, Spoiler)
@@ -140,7 +140,7 @@ async def spoiled(server: Server | None, **how: Any) -> AsyncIterator[Spoiler]:
 
 
 def run(server: Server | None, scenario: Callable[[Spoiler], Awaitable[None]], **how: Any) -> None:
-    """Let the scenario happen in such a world."""
+    """Run the scenario in such a world."""
 
     async def main() -> None:
         async with asyncio.timeout(PATIENCE_SECONDS), spoiled(server, **how) as world:

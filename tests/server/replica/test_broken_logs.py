@@ -1,4 +1,4 @@
-"""Logs that are gone, or have holes, for a process that knows nothing: never begun anew, never carried on."""
+"""Logs that are gone or have holes, at a process without memory: never restarted, never continued."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ def valkey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture(params=["memory", "valkey"])
 def act(request: pytest.FixtureRequest) -> Callable[..., None]:
-    """Lets a scenario happen on each kind of store in turn."""
+    """Run a scenario on each kind of store in turn."""
     server = None if request.param == "memory" else request.getfixturevalue("valkey")
     return lambda scenario, **how: run(server, scenario, **how)
 
 
 async def choose(world: Spoiler, match_id: str, people: list[Person]) -> None:
-    """A choice of whoever is to choose."""
+    """One choice by the awaited player."""
     person, look = await world.awaited(match_id, people)
     await person.choose(match_id, some_choice(look.legal), world.check_head(look.head))
 
 
 async def assert_lost(world: Spoiler, match_id: str) -> None:
-    """Whatever is asked of the match."""
+    """Every kind of call to the match must fail with DATA_LOSS."""
     player = world.person("p0")
     for call in (
         player.look(match_id),
@@ -57,7 +57,7 @@ async def assert_lost(world: Spoiler, match_id: str) -> None:
 
 
 def test_a_deleted_log_is_lost_as_long_as_the_lobby_lists_its_match(act: Callable[..., None]) -> None:
-    """After a restart too: the request that opened the match does not open it again, and the alarm rings once."""
+    """Also after a restart: the original request does not open the match again, and the loss is counted once."""
 
     async def scenario(world: Spoiler) -> None:
         opener = world.person("p0")
@@ -78,7 +78,7 @@ def test_a_deleted_log_is_lost_as_long_as_the_lobby_lists_its_match(act: Callabl
 
 
 def test_a_match_that_was_never_opened_is_unknown(act: Callable[..., None]) -> None:
-    """What the lobby does not list has lost nothing."""
+    """A match that the lobby does not list has lost nothing."""
 
     async def scenario(world: Spoiler) -> None:
         told = await refusal(world.person("p0").look("a" * 24))
@@ -89,7 +89,7 @@ def test_a_match_that_was_never_opened_is_unknown(act: Callable[..., None]) -> N
 
 
 def test_a_hole_concerns_its_own_match_and_everyone_else_is_served_on(valkey: Server) -> None:
-    """Watchers and commands are told; nothing is written over it; feeds of other matches and the sweeper go on."""
+    """Watchers and commands get DATA_LOSS and nothing is written; feeds of other matches and the sweeper continue."""
 
     async def scenario(world: Spoiler) -> None:
         holed, people = await world.started(turn_seconds=30)
@@ -118,7 +118,7 @@ def test_a_hole_concerns_its_own_match_and_everyone_else_is_served_on(valkey: Se
 
 
 def test_a_hole_ahead_of_a_live_watcher_ends_its_feed_alone(valkey: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The one read that waits for all logs finds it at once, is not held up by it, and does not go round and round."""
+    """The read that waits for all logs finds the hole once, without blocking or looping."""
     monkeypatch.setattr(feeds, "GUARD_SECONDS", 3_600)
 
     async def scenario(world: Spoiler) -> None:
@@ -142,7 +142,7 @@ def test_a_hole_ahead_of_a_live_watcher_ends_its_feed_alone(valkey: Server, monk
 
 
 def test_a_log_whose_last_event_was_taken_out_is_not_carried_on(valkey: Server) -> None:
-    """The store counts on from an event that it does not have any more, so nothing can follow."""
+    """The store's next id follows the removed event, so nothing can be appended without a gap."""
 
     async def scenario(world: Spoiler) -> None:
         match_id, people = await world.started()
@@ -159,7 +159,7 @@ def test_a_log_whose_last_event_was_taken_out_is_not_carried_on(valkey: Server) 
 
 
 def test_a_log_that_does_not_hold_together_does_not_stop_the_sweeper() -> None:
-    """Once it ended the task that ends turns in all matches, in every process that had not folded it before."""
+    """Regression: such a log ended the sweeper's task in every process that had not folded it before."""
 
     async def scenario(world: Spoiler) -> None:
         broken, _ = await world.started(turn_seconds=30)
@@ -176,7 +176,7 @@ def test_a_log_that_does_not_hold_together_does_not_stop_the_sweeper() -> None:
 
 
 def test_a_log_that_is_shorter_than_the_lobby_says_is_sealed_although_nobody_returns(act: Callable[..., None]) -> None:
-    """A process that was started since has told nobody anything; the lobby was written along with the log."""
+    """A new process has delivered nothing, but the lobby entry was written with the log and proves the loss."""
 
     async def scenario(world: Spoiler) -> None:
         match_id, _ = await world.started(turn_seconds=30)
@@ -193,49 +193,49 @@ def test_a_log_that_is_shorter_than_the_lobby_says_is_sealed_although_nobody_ret
 
 
 async def delete(world: Spoiler, match_id: str) -> None:
-    """Take the whole log away."""
+    """Delete the whole log."""
     await world.delete(match_id)
 
 
 async def dig(world: Spoiler, match_id: str) -> None:
-    """Take an event out of the middle."""
+    """Remove an event from the middle."""
     await world.dig(match_id, 3)
 
 
 async def scribble(world: Spoiler, match_id: str) -> None:
-    """Make what the lobby says of it unreadable."""
+    """Make the lobby entry unreadable."""
     await world.client.hset(lobby_key(partition_of(match_id)), match_id, b"\x00\x00\x00\x09nothing")
 
 
 async def scribble_and_delete(world: Spoiler, match_id: str) -> None:
-    """Leave nothing from which it could be known again."""
+    """Delete the log and make the lobby entry unreadable, so that nothing identifies the match."""
     await scribble(world, match_id)
     await delete(world, match_id)
 
 
 async def dig_at_the_end(world: Spoiler, match_id: str) -> None:
-    """Take the last event out, of which nobody knows any more what it was."""
+    """Remove the last event."""
     await world.dig(match_id, await world.log.head(match_id))
 
 
 async def trim(world: Spoiler, match_id: str) -> None:
-    """Take all events out, as the archivist does once they are in the archive."""
+    """Remove all events, as the archivist does after archiving."""
     await world.client.xtrim(stream_key(match_id), maxlen=0)
 
 
 async def misuse(world: Spoiler, match_id: str) -> None:
-    """Put something else in the place of the log."""
+    """Replace the log with a value of another type."""
     await world.client.set(stream_key(match_id), "something else")
 
 
 async def misuse_and_scribble(world: Spoiler, match_id: str) -> None:
-    """The same, and the lobby does not know it either."""
+    """Replace the log and make the lobby entry unreadable."""
     await misuse(world, match_id)
     await scribble(world, match_id)
 
 
 async def garble_the_first(world: Spoiler, match_id: str) -> None:
-    """Let the log begin with what is no event."""
+    """Replace the first event with invalid bytes."""
     key = stream_key(match_id)
     entries = await world.client.xrange(key)
     await world.client.delete(key)
@@ -244,27 +244,27 @@ async def garble_the_first(world: Spoiler, match_id: str) -> None:
 
 
 async def garble_the_last(world: Spoiler, match_id: str) -> None:
-    """Append what is no event."""
+    """Append an entry with invalid bytes."""
     await world.client.xadd(stream_key(match_id), {b"e": b"\xff\xff"}, id=f"{await world.log.head(match_id) + 1}-0")
 
 
 async def append_nothing(world: Spoiler, match_id: str) -> None:
-    """Append an entry that has no event."""
+    """Append an entry without an event."""
     await world.client.xadd(stream_key(match_id), {b"x": b"y"}, id=f"{await world.log.head(match_id) + 1}-0")
 
 
 async def append_between(world: Spoiler, match_id: str) -> None:
-    """Append under an id between two sequences."""
+    """Append with an id between two sequences."""
     await world.client.xadd(stream_key(match_id), {b"e": b"?"}, id=f"{await world.log.head(match_id)}-1")
 
 
 async def append_far_ahead(world: Spoiler, match_id: str) -> None:
-    """Append under the highest sequence that a store can count."""
+    """Append with the highest sequence of a stream."""
     await world.client.xadd(stream_key(match_id), {b"e": b"?"}, id=f"{2**64 - 1}-0")
 
 
 async def append_last_of_all(world: Spoiler, match_id: str) -> None:
-    """Append under the highest id that there is."""
+    """Append with the highest possible id."""
     await world.client.xadd(stream_key(match_id), {b"e": b"?"}, id=f"{2**64 - 1}-{2**64 - 1}")
 
 
@@ -276,11 +276,11 @@ SPOILS = (scribble, *NOTHING_LEFT, *EVIDENCE_LEFT, *NO_EVIDENCE)
 
 @pytest.mark.parametrize(
     ("spoil", "restarts"),
-    # Whoever has folded event 1 never reads it again.
+    # A process that has folded event 1 never reads it again.
     [(spoil, restarts) for spoil in SPOILS for restarts in (False, True) if restarts or spoil is not garble_the_first],
 )
 def test_one_broken_match_costs_nobody_else_anything(valkey: Server, spoil: Callable[..., Any], restarts: bool) -> None:
-    """Lists and the lobby show the others, turns end in time, and an operator ends the broken one."""
+    """Lists and the lobby show the other matches, turns end in time, and an operator can end the broken match."""
 
     async def scenario(world: Spoiler) -> None:
         broken, _ = await world.started(turn_seconds=30)
@@ -332,7 +332,7 @@ def test_one_broken_match_costs_nobody_else_anything(valkey: Server, spoil: Call
 
 
 def test_who_knows_nothing_of_a_match_still_ends_it_as_one_whose_log_is_lost(valkey: Server) -> None:
-    """What the lobby says is evidence also before anybody sweeps: a player whose event is gone reads why it is."""
+    """The lobby entry is evidence before the first sweep: the seal names the lost event."""
 
     async def scenario(world: Spoiler) -> None:
         broken, _ = await world.started()
@@ -348,7 +348,7 @@ def test_who_knows_nothing_of_a_match_still_ends_it_as_one_whose_log_is_lost(val
 
 
 def test_what_is_no_match_in_the_lobby_costs_nobody_anything(valkey: Server) -> None:
-    """Fields that no match is called by, in whatever part of the lobby: lists, openings and turns go on without."""
+    """Such fields, in any part of the lobby, do not disturb lists, openings or turns."""
 
     async def scenario(world: Spoiler) -> None:
         sound, _ = await world.started(turn_seconds=30)
@@ -370,7 +370,7 @@ def test_what_is_no_match_in_the_lobby_costs_nobody_anything(valkey: Server) -> 
 
 
 def test_a_log_that_goes_together_with_its_place_in_the_lobby_is_lost(act: Callable[..., None]) -> None:
-    """As by a failover to a replica that had neither: it is no fault of ours, but a log that is lost."""
+    """For example after a failover to a replica that had neither: this is a lost log, not an internal error."""
 
     async def scenario(world: Spoiler) -> None:
         opened = await world.person("opener").open()
@@ -385,7 +385,7 @@ def test_a_log_that_goes_together_with_its_place_in_the_lobby_is_lost(act: Calla
 
 
 def test_strangers_find_no_private_match_whose_log_is_lost(act: Callable[..., None]) -> None:
-    """Whoever sits at it, opened it or is invited hears that it is lost."""
+    """Its players, its opener and invited players get DATA_LOSS."""
 
     async def scenario(world: Spoiler) -> None:
         opened = await world.person("opener").open(is_private=True)
@@ -408,7 +408,7 @@ def test_strangers_find_no_private_match_whose_log_is_lost(act: Callable[..., No
 
 
 async def assert_gone_for_good(world: Spoiler, match_id: str) -> None:
-    """The request that opened it does not open it again, and strangers find nothing."""
+    """The opening request does not open it again, and strangers get MATCH_NOT_FOUND."""
     told = await refusal(world.person("stranger").look(match_id))
     assert (grpc.StatusCode.NOT_FOUND, "MATCH_NOT_FOUND") == (told.code, told.reason)
     first = Entry(b"another event 1")

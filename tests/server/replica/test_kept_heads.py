@@ -1,4 +1,4 @@
-"""Signed heads that clients kept: whoever shows one to a process that knows nothing proves what the store has lost."""
+"""Signed heads kept by clients: showing one to a process without memory proves what the store has lost."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def valkey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture(params=["memory", "valkey"])
 def act(request: pytest.FixtureRequest) -> Callable[..., None]:
-    """Lets a scenario happen on each kind of store in turn."""
+    """Run a scenario on each kind of store in turn."""
     server = None if request.param == "memory" else request.getfixturevalue("valkey")
 
     def acted(scenario: Scenario, **how: Any) -> None:
@@ -62,7 +62,7 @@ async def played(world: Spoiler, choices: int = 3, **terms: Any) -> tuple[str, l
 
 
 async def ask(world: Spoiler, route: str, match_id: str, position: Position) -> Refused:
-    """The refusal of a call that comes with a position."""
+    """The refusal of a call with this position."""
     player = world.person("p0")
     if route == "WatchMatch":
         return await refusal(world.watch(player, match_id, position=position).next())
@@ -82,7 +82,7 @@ ROUTES = ("Choose", "Play", "TakeSeat", "LeaveSeat", "Ready", "Resign", "AbortMa
 
 
 async def assert_sealed(world: Spoiler, match_id: str, at: int, head: SignedHead) -> None:
-    """Once, at this event, with the head that was shown as evidence."""
+    """The log is sealed once, at this event, with the shown head as evidence."""
     ledger = await world.folded(match_id)
     evidence = Head(head.sequence, head.link, head.key_id, head.signature)
     assert Sealed(None, LOG_LOST, ledger.secret, evidence) == ledger.match.sealed
@@ -96,7 +96,7 @@ async def assert_sealed(world: Spoiler, match_id: str, at: int, head: SignedHead
 def test_a_match_of_which_nothing_is_left_is_lost_to_whoever_kept_a_head_of_it(
     act: Callable[..., None], route: str
 ) -> None:
-    """As after a restore of a backup that is older than the match; to everybody else there never was one."""
+    """For example after restoring a backup older than the match; without a valid head the match is unknown."""
 
     async def scenario(world: Spoiler) -> None:
         match_id, _, head = await played(world)
@@ -118,7 +118,10 @@ def test_a_match_of_which_nothing_is_left_is_lost_to_whoever_kept_a_head_of_it(
 def test_a_head_that_a_client_kept_proves_a_lost_tail_to_a_process_that_knows_nothing(
     act: Callable[..., None], route: str, left: str
 ) -> None:
-    """On every route that takes one, whatever else is wrong with the call; the match is sealed once, with that head."""
+    """Every route that takes a position accepts it, whatever else is wrong.
+
+    The match is sealed once, with that head.
+    """
 
     async def scenario(world: Spoiler) -> None:
         match_id, _, head = await played(world)
@@ -136,7 +139,7 @@ def test_a_head_that_a_client_kept_proves_a_lost_tail_to_a_process_that_knows_no
 
 
 def test_a_head_on_a_log_that_went_on_otherwise_proves_it_too(act: Callable[..., None]) -> None:
-    """Although the log is longer than the head, and nobody but that client remembers."""
+    """Also if the log is longer than the head, and only that client remembers the lost event."""
 
     async def scenario(world: Spoiler) -> None:
         match_id, people, head = await played(world, 2)
@@ -191,7 +194,7 @@ FORGERIES = (
 
 @pytest.mark.parametrize("how", FORGERIES)
 def test_a_signature_that_does_not_hold_is_taken_for_none(act: Callable[..., None], how: str) -> None:
-    """The client is told that it is ahead, as without one, and nothing is written."""
+    """The client is refused as ahead, as without a signature, and nothing is written."""
 
     async def scenario(world: Spoiler) -> None:
         match_id, _, head = await played(world)
@@ -211,7 +214,7 @@ def test_a_signature_that_does_not_hold_is_taken_for_none(act: Callable[..., Non
 
 
 def test_nothing_is_said_of_a_head_while_the_log_cannot_be_compared_with_it(valkey: Server) -> None:
-    """The store goes away when the call has just been refused; what would be said of the position is not known then."""
+    """The store fails right after the call was refused, so the position cannot be judged."""
 
     async def scenario(world: Spoiler) -> None:
         match_id, _, head = await played(world)
@@ -256,7 +259,7 @@ def test_a_head_of_another_match_proves_nothing(act: Callable[..., None]) -> Non
 
 
 def test_a_head_that_the_log_holds_changes_nothing(act: Callable[..., None]) -> None:
-    """A client that keeps its heads is answered like one that does not."""
+    """A client that sends signed positions gets the same answers as one that does not."""
 
     async def scenario(world: Spoiler) -> None:
         match_id, people, head = await played(world)
@@ -275,7 +278,7 @@ def test_a_head_that_the_log_holds_changes_nothing(act: Callable[..., None]) -> 
 
 
 def test_a_delayed_viewer_with_a_players_head_is_told_what_it_is_told_without(act: Callable[..., None]) -> None:
-    """A head that the log holds says nothing to whoever may not see that far, byte for byte."""
+    """Such a head must not reveal anything about later events: the answers are equal, byte for byte."""
 
     async def scenario(world: Spoiler) -> None:
         match_id, _, _ = await played(world, spectator_delay_seconds=60)
@@ -299,7 +302,7 @@ def test_a_delayed_viewer_with_a_players_head_is_told_what_it_is_told_without(ac
 
 
 def test_a_stranger_learns_of_no_private_match_by_a_head(act: Callable[..., None]) -> None:
-    """The match stays unknown, and unsealed; whoever may see it proves the same."""
+    """The match stays unknown and unsealed for strangers; a viewer who may see it can prove the loss."""
 
     async def scenario(world: Spoiler) -> None:
         match_id, _, head = await played(world, is_private=True)
@@ -320,7 +323,7 @@ def test_a_stranger_learns_of_no_private_match_by_a_head(act: Callable[..., None
 
 
 def test_a_match_that_ended_on_another_log_is_told_as_lost_and_not_sealed_twice(act: Callable[..., None]) -> None:
-    """Nothing follows a seal, but nobody is told that its head was wrong."""
+    """A sealed log cannot be sealed again; the client still gets DATA_LOSS."""
 
     async def scenario(world: Spoiler) -> None:
         match_id, _, head = await played(world)

@@ -1,4 +1,4 @@
-"""Logs that are put back, or away, behind the service's back: noticed, sealed once, never built on."""
+"""Logs that are restored or deleted behind the service's back: noticed, sealed once, never continued."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ Act = Callable[[], Awaitable[None]]
 
 @dataclass(frozen=True)
 class Store:
-    """A log, and what can happen to it behind its back."""
+    """A log, and functions that damage it behind the service's back."""
 
     log: Any
     cut: Cut
-    """Leaves so many events, as a restored backup does."""
+    """Keep only the first events, as a restored backup does."""
     delete: Act
     let_go: Act
-    """Lets go of all entries; how many there were stays known."""
+    """Trim all entries; the store still has their number."""
 
 
 def in_memory() -> Store:
-    """A store that is gone with the test."""
+    """A store in memory."""
     log = MemoryLog(lambda: NOW_MS)
 
     async def cut(keep: int) -> None:
@@ -66,7 +66,7 @@ def in_memory() -> Store:
 
 @asynccontextmanager
 async def on_a_server(server: Server) -> AsyncIterator[Store]:
-    """The server that a service of its own starts, and somebody with a client of their own."""
+    """A store on a server, with a separate client for the damage."""
     log = await RedisLog.connect(server.url)
     key = stream_key("m")
     client: Any
@@ -74,7 +74,7 @@ async def on_a_server(server: Server) -> AsyncIterator[Store]:
 
         async def cut(keep: int) -> None:
             left = await client.xrange(key, count=keep)
-            # At once, as by a failover: watchers may look at any time.
+            # In one transaction, as in a failover: watchers may read at any time.
             async with client.pipeline(transaction=True) as changes:
                 changes.delete(key)
                 for identity, fields in left:
@@ -88,7 +88,7 @@ async def on_a_server(server: Server) -> AsyncIterator[Store]:
             await client.xtrim(key, maxlen=0, approximate=False)
 
         await client.flushall()
-        # The store was begun with a number of partitions, which went with everything else.
+        # Flushing also removed the store's number of partitions, so the log reconnects.
         await log.close()
         log = await RedisLog.connect(server.url)
         try:
@@ -109,7 +109,7 @@ Run = Callable[[Callable[[Store], Awaitable[None]]], None]
 
 @pytest.fixture(params=["memory", "valkey"])
 def run(request: pytest.FixtureRequest) -> Run:
-    """Runs a scenario on each kind of store in turn."""
+    """Run a scenario on each kind of store in turn."""
     server = None if request.param == "memory" else request.getfixturevalue("server")
 
     def bounded(scenario: Callable[[Store], Awaitable[None]]) -> None:
@@ -127,12 +127,12 @@ def run(request: pytest.FixtureRequest) -> Run:
 
 
 async def stored(log: Any) -> Ledger:
-    """The fold of what is stored, by somebody who remembers nothing."""
+    """The ledger folded from the stored log."""
     return Ledger.fold("m", await log.read("m"))
 
 
 async def played(store: Store) -> tuple[Table, Position]:
-    """A match with some choices, and how far it was told."""
+    """A match with some choices, and the last position that was delivered."""
     table = Table(store.log)
     await table.start()
     for number in range(3):
@@ -141,7 +141,7 @@ async def played(store: Store) -> tuple[Table, Position]:
 
 
 async def assert_sealed_once(log: Any, at: int, lost: Position) -> None:
-    """The seal stands behind what was stored, says why, with the head that is lost, and nothing comes after it."""
+    """The seal follows the stored events and has the lost head as evidence; nothing follows the seal."""
     ledger = await stored(log)
     evidence = HEAD_KEYS.sign("m", lost.sequence, lost.link)
     assert Sealed(None, LOG_LOST, ledger.secret, evidence) == ledger.match.sealed
@@ -155,19 +155,19 @@ def feeds_of(log: Any, process: Process | None = None) -> Feeds:
 
 
 def watch(feeds: Feeds, position: Position | None = None) -> AsyncIterator[Frame]:
-    """A feed for everybody's eyes."""
+    """A feed for the public."""
     return feeds.watch("m", position, lambda _: Watcher.PUBLIC)
 
 
 async def catch_up(feed: AsyncIterator[Frame]) -> None:
-    """Read on until there is nothing more for now."""
+    """Read on until the watcher has caught up."""
     async for frame in feed:
         if isinstance(frame, CaughtUpFrame):
             return
 
 
 async def lost_of(feed: AsyncIterator[Frame]) -> TailLost:
-    """What a feed ends with that must not end well."""
+    """Read a feed that must end with TailLost, and return that."""
     try:
         async for frame in feed:
             assert not isinstance(frame, EndedFrame)
@@ -177,7 +177,7 @@ async def lost_of(feed: AsyncIterator[Frame]) -> TailLost:
 
 
 def test_a_cut_log_is_sealed_behind_what_is_stored(run: Run) -> None:
-    """Whoever comes first is told what was lost; from then on the match is over, and says why."""
+    """The first caller gets TailLost; from then on the match is aborted with the reason."""
 
     async def scenario(store: Store) -> None:
         table, told = await played(store)
@@ -198,7 +198,7 @@ def test_a_cut_log_is_sealed_behind_what_is_stored(run: Run) -> None:
 
 
 def test_a_command_that_meets_a_cut_log_is_not_carried_out(run: Run) -> None:
-    """Also one that is decided on what this process remembers, and finds out when it appends."""
+    """Also a command decided from memory, which meets the loss at its append."""
 
     async def scenario(store: Store) -> None:
         table, told = await played(store)
@@ -211,7 +211,7 @@ def test_a_command_that_meets_a_cut_log_is_not_carried_out(run: Run) -> None:
 
 
 def test_a_log_that_went_on_otherwise_is_noticed_even_if_it_is_as_long_as_before(run: Run) -> None:
-    """It is the link of the last event that counts, not its number."""
+    """The link of the last event decides, not its number."""
 
     async def scenario(store: Store) -> None:
         table = Table(store.log)
@@ -234,7 +234,7 @@ def test_a_log_that_went_on_otherwise_is_noticed_even_if_it_is_as_long_as_before
 
 
 def test_nothing_is_appended_to_a_log_that_went_on_otherwise(run: Run) -> None:
-    """A process that remembers another event of the same number finds out when it appends, and not afterwards."""
+    """A process that remembers another event of the same number notices at the append, before anything is written."""
 
     async def scenario(store: Store) -> None:
         table = Table(store.log)
@@ -256,7 +256,7 @@ def test_nothing_is_appended_to_a_log_that_went_on_otherwise(run: Run) -> None:
 
 
 def test_several_processes_that_notice_at_once_seal_once(run: Run) -> None:
-    """A conflict means that somebody else did it."""
+    """A conflict at the append means that another process has sealed."""
 
     async def scenario(store: Store) -> None:
         _, told = await played(store)
@@ -272,7 +272,7 @@ def test_several_processes_that_notice_at_once_seal_once(run: Run) -> None:
 
 
 def test_a_deleted_log_is_lost_for_good_and_nothing_takes_its_place(run: Run) -> None:
-    """There is nothing to seal; neither a command nor the request that opened the match makes it anew."""
+    """There is nothing to seal; neither a command nor the opening request creates the match again."""
 
     async def scenario(store: Store) -> None:
         table, told = await played(store)
@@ -291,7 +291,7 @@ def test_a_deleted_log_is_lost_for_good_and_nothing_takes_its_place(run: Run) ->
 
 
 def test_a_running_match_whose_entries_were_trimmed_away_is_lost(run: Run) -> None:
-    """That their number is still known is no reason to build on them."""
+    """The head's number alone must not be continued."""
 
     async def scenario(store: Store) -> None:
         table, told = await played(store)
@@ -305,7 +305,7 @@ def test_a_running_match_whose_entries_were_trimmed_away_is_lost(run: Run) -> No
 
 
 def test_a_match_that_is_over_may_be_let_go_of(run: Run) -> None:
-    """The log of a finished match is trimmed once it is archived; its head stays, and nothing is lost."""
+    """A finished match is trimmed after archiving; its head stays, and nothing counts as lost."""
 
     async def scenario(store: Store) -> None:
         table, _ = await played(store)
@@ -319,19 +319,19 @@ def test_a_match_that_is_over_may_be_let_go_of(run: Run) -> None:
 
 
 class Unwilling:
-    """A store that takes no appends for a while."""
+    """A store that refuses appends for a while."""
 
     def __init__(self, inner: Any) -> None:
-        """Be willing at first."""
+        """Accept appends at first."""
         self.inner = inner
         self.willing = True
 
     def __getattr__(self, name: str) -> Any:
-        """Everything else is as it is."""
+        """Delegate everything else."""
         return getattr(self.inner, name)
 
     async def append(self, match_id: str, expected: int, entries: Sequence[Entry], **how: Any) -> AppendResult:
-        """Append, or do not."""
+        """Append, or raise StoreUnavailable while unwilling."""
         if not self.willing:
             raise StoreUnavailable("not now")
         result: AppendResult = await self.inner.append(match_id, expected, entries, **how)
@@ -339,7 +339,7 @@ class Unwilling:
 
 
 def test_a_seal_that_the_store_did_not_take_is_made_up_for(run: Run) -> None:
-    """Until then nothing else is appended, and everybody is refused."""
+    """Until the seal is written, nothing else is appended and every call is refused."""
 
     async def scenario(store: Store) -> None:
         log = Unwilling(store.log)
@@ -359,7 +359,7 @@ def test_a_seal_that_the_store_did_not_take_is_made_up_for(run: Run) -> None:
 
 
 def test_it_is_counted_once_for_each_match() -> None:
-    """An alarm that rings with every call says nothing."""
+    """Counting every call would make the alarm useless."""
 
     async def scenario() -> None:
         store = in_memory()
@@ -379,7 +379,10 @@ def test_it_is_counted_once_for_each_match() -> None:
 
 
 def test_watchers_of_a_cut_log_are_told_although_nothing_new_ever_comes(run: Run) -> None:
-    """All of them, in every process; the match is sealed once, and who comes back with what was lost hears the same."""
+    """All watchers in every process.
+
+    The match is sealed once, and resuming from the lost position fails the same way.
+    """
 
     async def scenario(store: Store) -> None:
         _, told = await played(store)
@@ -400,7 +403,7 @@ def test_watchers_of_a_cut_log_are_told_although_nothing_new_ever_comes(run: Run
 
 
 def test_a_watcher_from_before_the_cut_goes_on_to_the_seal(run: Run) -> None:
-    """What it knows is still there, so it is told the end like everybody who comes later."""
+    """The watcher's position is still on the log, so it receives the events up to the seal."""
 
     async def scenario(store: Store) -> None:
         _, told = await played(store)
@@ -420,7 +423,7 @@ def test_a_watcher_from_before_the_cut_goes_on_to_the_seal(run: Run) -> None:
 
 
 def test_watchers_of_a_deleted_log_are_told_and_it_stays_deleted(run: Run) -> None:
-    """Also those who come later, to a process that remembers."""
+    """Also watchers that come later to a process that remembers the match."""
 
     async def scenario(store: Store) -> None:
         await played(store)
@@ -437,7 +440,7 @@ def test_watchers_of_a_deleted_log_are_told_and_it_stays_deleted(run: Run) -> No
 
 
 def test_what_a_watcher_was_told_binds_commands_and_the_other_way_round(run: Run) -> None:
-    """A process has one memory: whoever of its parts was further is believed."""
+    """Commands and feeds of a process share the memory of the furthest delivered position."""
 
     async def scenario(store: Store) -> None:
         _, told = await played(store)
@@ -456,7 +459,7 @@ def test_what_a_watcher_was_told_binds_commands_and_the_other_way_round(run: Run
 
 
 def test_clients_are_told_data_loss_and_then_find_the_match_aborted() -> None:
-    """With the heads as facts; and lists show what became of it."""
+    """The refusal has both heads as facts, and lists show the aborted match."""
 
     async def scenario(world: World) -> None:
         match_id, people = await world.started()

@@ -1,4 +1,4 @@
-"""A match in one process: folded once, whoever asks, and never changed under whoever reads it."""
+"""A match in one process: folded once for all readers, and never changed while it is read."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from tests.storage.memory import MemoryLog
 
 
 def entries_of(decision: Decision) -> list[Entry]:
-    """What a decision appends, as a store has it."""
+    """The entries that a decision appends."""
     return [Entry(logged.data, logged.private) for logged in decision.entries]
 
 
 class Shelf:
-    """A store with a match, as another process has played it, and replicas of a process of its own."""
+    """A store with a match played by another process, and the replicas of this process."""
 
     def __init__(self, game: str = "allie_gator", log: Any = None) -> None:
         """Start the match."""
@@ -38,24 +38,24 @@ class Shelf:
         self.stored = 0
 
     async def store(self) -> None:
-        """Put into the store what has been played since."""
+        """Append the new events to the store."""
         new = self.played.log[self.stored :]
         await self.log.append("m", self.stored, [Entry(logged.data, logged.private) for logged in new])
         self.stored = len(self.played.log)
 
     async def choose(self, times: int = 1) -> None:
-        """Some choices, through the other process."""
+        """Make some choices through the other process."""
         for _ in range(times):
             self.played.append(self.played.choose())
         await self.store()
 
     def watch(self, replica: Replica) -> None:
-        """Be somebody who watches."""
+        """Count as a watcher."""
         replica.watchers += 1
 
 
 def run(scenario: Callable[[], Awaitable[None]]) -> None:
-    """Run a scenario to its end."""
+    """Run a scenario for at most a minute."""
 
     async def bounded() -> None:
         async with asyncio.timeout(60):
@@ -66,7 +66,7 @@ def run(scenario: Callable[[], Awaitable[None]]) -> None:
 
 @pytest.fixture
 def folded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The numbers of the events that are folded from the store, in order."""
+    """The sequences of the events folded from the store, in order."""
     numbers: list[int] = []
     take = History.take
 
@@ -79,7 +79,7 @@ def folded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_what_is_appended_here_is_not_folded_from_the_store(folded: list[int]) -> None:
-    """It extends the replica when it is durable; what a tailer then finds is known by its bytes."""
+    """The event extends the replica once it is durable; the tailer recognises it by its bytes."""
 
     async def scenario() -> None:
         shelf = Shelf()
@@ -103,7 +103,7 @@ def test_what_is_appended_here_is_not_folded_from_the_store(folded: list[int]) -
 
 
 class ReadsFirst:
-    """A store whose readers hear of an append before whoever appended does."""
+    """A store whose readers learn of an append before the appender does."""
 
     def __init__(self) -> None:
         """Begin empty."""
@@ -111,11 +111,11 @@ class ReadsFirst:
         self.heard: Callable[[int, Sequence[Entry]], Awaitable[None]] | None = None
 
     def __getattr__(self, name: str) -> Any:
-        """Everything else is as it is."""
+        """Delegate everything else."""
         return getattr(self.inner, name)
 
     async def append(self, match_id: str, expected: int, entries: Sequence[Entry], **how: Any) -> AppendResult:
-        """Append, and let it be heard of."""
+        """Append, and call `heard` before returning."""
         result = await self.inner.append(match_id, expected, entries, **how)
         if self.heard is not None:
             await self.heard(expected, await self.inner.read(match_id, expected))
@@ -123,7 +123,7 @@ class ReadsFirst:
 
 
 def test_a_tailer_that_is_faster_than_the_answer_knows_what_is_being_appended(folded: list[int]) -> None:
-    """Both travel on connections of their own, so either may come first; the event is folded once all the same."""
+    """They use separate connections, so either may come first; the event is folded only once."""
 
     async def scenario() -> None:
         log = ReadsFirst()
@@ -145,7 +145,7 @@ def test_a_tailer_that_is_faster_than_the_answer_knows_what_is_being_appended(fo
 
 
 def test_an_event_that_is_known_with_other_bytes_is_a_loss() -> None:
-    """Wherever it stands among what is held; a replica that failed is replaced, and says why to whoever has it."""
+    """At any place among the cached events; a failed replica is replaced and raises its failure."""
 
     async def scenario() -> None:
         shelf = Shelf()
@@ -166,7 +166,7 @@ def test_an_event_that_is_known_with_other_bytes_is_a_loss() -> None:
 
 
 def test_a_ledger_that_somebody_reads_stays_as_it_is() -> None:
-    """Frames, looks and answers are made from it while the match goes on."""
+    """Frames, looks and answers are built from it while the match continues."""
 
     async def scenario() -> None:
         shelf = Shelf()
@@ -182,12 +182,12 @@ def test_a_ledger_that_somebody_reads_stays_as_it_is() -> None:
 
 
 def held(replica: Replica) -> list[bytes]:
-    """The bytes of the events that are in memory."""
+    """The bytes of the cached events."""
     return [event.logged.data for event in replica.events or ()]
 
 
 def test_a_watched_replica_holds_all_events_and_others_none() -> None:
-    """Memory is for matches that somebody looks at; the same is told of the past either way."""
+    """Only watched matches are cached; answers about the past are the same from cache and store."""
 
     async def scenario() -> None:
         shelf = Shelf()
@@ -214,7 +214,7 @@ def test_a_watched_replica_holds_all_events_and_others_none() -> None:
 
 
 def test_a_replica_in_use_is_never_let_go_of_and_idle_ones_are_bounded() -> None:
-    """A thousand matches that somebody looked at once do not push out the one that is watched."""
+    """A thousand matches looked at once do not evict the watched one."""
 
     async def scenario() -> None:
         shelf = Shelf("cant_stop")
@@ -238,7 +238,7 @@ def test_a_replica_in_use_is_never_let_go_of_and_idle_ones_are_bounded() -> None
 
 
 def test_a_position_is_looked_up_in_one_place() -> None:
-    """Before event 1, in the past, at the head, beyond what may be seen, and with a link of another log."""
+    """Before event 1, in the past, at the head, after the visible end, and with another log's link."""
 
     async def scenario() -> None:
         shelf = Shelf()
@@ -264,7 +264,7 @@ def test_a_position_is_looked_up_in_one_place() -> None:
 
 
 def test_the_match_as_of_a_time_is_the_fold_of_what_had_happened_by_then() -> None:
-    """From the store or from what is held; of no time is it less than what everybody sees at once."""
+    """From the store or from the cache; never earlier than what the public sees without delay."""
 
     async def scenario() -> None:
         shelf = Shelf()

@@ -1,4 +1,4 @@
-"""A choice is decided on what the process remembers, and that it may be behind others is never told to anybody."""
+"""Choices are decided from a process's memory, and clients never notice that this may be behind other processes."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from tests.storage.memory import MemoryLog
 
 
 class Counting:
-    """A log that counts how often it is read."""
+    """A log that counts its reads."""
 
     def __init__(self) -> None:
-        """Nobody has read yet."""
+        """Begin with zero reads."""
         self.inner = MemoryLog()
         self.reads = 0
 
     def __getattr__(self, name: str) -> Any:
-        """Everything else is as it is."""
+        """Delegate everything else."""
         return getattr(self.inner, name)
 
     async def read(self, match_id: str, after: int = 0, limit: int = 1_000) -> list[Entry]:
@@ -28,19 +28,19 @@ class Counting:
 
 
 async def chosen(world: World, match_id: str, people: list[Person]) -> Any:
-    """One choice by whoever is awaited: the position that it answered, and what it made."""
+    """One choice by the awaited player: its position and what it made."""
     person, match = await world.awaited(match_id, people)
     answer = await person.choose(match_id, some_choice(match.legal), match.summary.position)
     return match.summary.position, answer.made
 
 
 def elsewhere(world: World, people: list[Person]) -> list[Person]:
-    """The same people, calling the process that is served last."""
+    """The same people at the process that was served last."""
     return [world.person(person.sub) for person in people]
 
 
 def test_a_choice_reads_nothing_from_the_store() -> None:
-    """One append is all that it has to wait for: what it is decided on was read or written before."""
+    """A choice waits for a single append; its ledger was read or written before."""
     log = Counting()
 
     async def scenario(world: World) -> None:
@@ -55,7 +55,7 @@ def test_a_choice_reads_nothing_from_the_store() -> None:
 
 
 def test_a_refusal_through_a_process_that_is_behind_speaks_of_the_match_as_it_is() -> None:
-    """A position that others have gone beyond is not ahead, and a choice that is right now is taken."""
+    """A position that others have passed is not refused as ahead, and a choice that is legal now is accepted."""
 
     async def scenario(world: World) -> None:
         match_id, people = await world.started()
@@ -78,7 +78,7 @@ def test_a_refusal_through_a_process_that_is_behind_speaks_of_the_match_as_it_is
 
 
 def test_a_choice_that_was_made_through_another_process_is_answered_again() -> None:
-    """Whoever repeats it meets a process that has never heard of it."""
+    """The retry reaches a process that has not seen the choice."""
 
     async def scenario(world: World) -> None:
         match_id, people = await world.started()
@@ -93,7 +93,7 @@ def test_a_choice_that_was_made_through_another_process_is_answered_again() -> N
 
 
 def test_a_private_match_hides_from_whoever_has_left_it_through_another_process() -> None:
-    """This process still has them on their seat; that they are not on it any more must not tell them of the match."""
+    """This process still has the guest on the seat; the refusal must not reveal the match."""
 
     async def scenario(world: World) -> None:
         opener = world.person("opener")
@@ -113,7 +113,7 @@ def test_a_private_match_hides_from_whoever_has_left_it_through_another_process(
 
 
 def test_who_left_a_private_match_gets_the_answer_again_at_another_process() -> None:
-    """Without the invitation: whoever repeats a request that was carried out is no stranger to the match."""
+    """No invitation is needed: repeating a request that was carried out proves access to the match."""
 
     async def scenario(world: World) -> None:
         opened = await world.person("opener").open(is_private=True)
@@ -124,7 +124,7 @@ def test_who_left_a_private_match_gets_the_answer_again_at_another_process() -> 
         left = await guest.call("LeaveSeat", **where, request_id="get-up-01")
         async with world.serving(world.process()):
             (again,) = elsewhere(world, people)
-            # This process knows the match, for somebody who may see it.
+            # The process loads the match for a player who may see it.
             await world.person("opener").look(opened.match_id)
             assert left == await again.call("LeaveSeat", **where, request_id="get-up-01")
             told = await refusal(again.call("LeaveSeat", **where, request_id="get-up-02"))

@@ -1,4 +1,4 @@
-"""A real gRPC server on a loopback port over a log in memory, and people who call it."""
+"""A real gRPC server on a loopback port over a log in memory, and clients that call it."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ MOST_CALLS = 100_000
 
 
 class Clock:
-    """The time, as the test says."""
+    """A clock that tests set."""
 
     def __init__(self) -> None:
-        """Begin somewhere."""
+        """Begin at a fixed time."""
         self.ms = 1_700_000_000_000
 
     def __call__(self) -> int:
@@ -60,7 +60,7 @@ class Clock:
 
 @dataclass
 class Refused:
-    """What a refused call came to."""
+    """A refused call: status code, reason, details, message."""
 
     code: grpc.StatusCode
     reason: str
@@ -69,12 +69,12 @@ class Refused:
 
     @property
     def facts(self) -> dict[str, str]:
-        """The values that explain it."""
+        """The facts of the refusal."""
         return dict(self.detail.facts)
 
 
 def refused(error: grpc.aio.AioRpcError) -> Refused:
-    """Read the details of a refusal, which agree with each other."""
+    """Read the details of a refusal, and check that they agree with each other."""
     (data,) = [value for key, value in error.trailing_metadata() or () if key == DETAILS]
     assert isinstance(data, bytes)
     assert len(data) < 4_096
@@ -96,7 +96,7 @@ async def refusal(call: Awaitable[Any]) -> Refused:
 
 
 class Person:
-    """Somebody with a token, and what they ask for; request ids are counted."""
+    """A caller with a token; its request ids are numbered."""
 
     def __init__(self, world: World, channel: grpc.aio.Channel, sub: str, token: str) -> None:
         """Call over this channel."""
@@ -107,11 +107,11 @@ class Person:
         self.identity: Any = identity_pb2_grpc.IdentityServiceStub(channel)
 
     def request_id(self) -> str:
-        """A fresh one."""
+        """A new request id."""
         return f"request-{next(self.world.requests)}"
 
     async def call(self, method: str, **fields: Any) -> Any:
-        """Call a method of the MatchService; writes get a request id unless they bring one."""
+        """Call a method of the MatchService; writes get a request id unless `fields` has one."""
         kind = getattr(match_pb2, f"{method}Request")
         if "request_id" in kind.DESCRIPTOR.fields_by_name:
             fields.setdefault("request_id", self.request_id())
@@ -137,7 +137,7 @@ class Person:
 
 @dataclass
 class World:
-    """A service, its server, and its people."""
+    """A service, its server, and its callers."""
 
     limits: Limits = field(default_factory=lambda: Limits(requests_at_once=10**6))
     takes_guests: bool = True
@@ -145,7 +145,7 @@ class World:
     log: Any = None
 
     def __post_init__(self) -> None:
-        """Make keys and secrets."""
+        """Create keys and the service."""
         self.clock = Clock()
         self.token_key = Ed25519PrivateKey.from_private_bytes(b"t" * 32)
         self.head_key = Ed25519PrivateKey.from_private_bytes(b"h" * 32)
@@ -162,7 +162,7 @@ class World:
         return Parts(self.given(keys))
 
     def given(self, keys: dict[str, Any] | None = None) -> Given:
-        """What a process of the service is made of."""
+        """The settings of a process of the service."""
         keys = keys or {self.issuer.key_id: self.token_key.public_key()}
         kid = key_id(self.head_key.public_key())
         old = Ed25519PrivateKey.from_private_bytes(b"o" * 32).public_key()
@@ -186,17 +186,17 @@ class World:
         )
 
     def token(self, sub: str, role: Role = Role.PLAYER, matches: tuple[str, ...] = (), lifetime: int = 10**6) -> str:
-        """A token that holds."""
+        """A valid token."""
         now = int(self.clock.seconds())
         name = sub.capitalize()
         return self.issuer.mint(sub, role, name=name, issued_at=now, lifetime_seconds=lifetime, matches=matches)
 
     def person(self, sub: str, role: Role = Role.PLAYER, matches: tuple[str, ...] = ()) -> Person:
-        """Somebody."""
+        """A caller with a valid token."""
         return Person(self, self.channel, sub, self.token(sub, role, matches))
 
     def nobody(self, token: str = "") -> Person:
-        """Somebody without a token, or with this one."""
+        """A caller without a token, or with this one."""
         return Person(self, self.channel, "", token)
 
     @asynccontextmanager
@@ -215,32 +215,32 @@ class World:
             await self.close()
 
     def layers(self, service: Parts) -> list[Layer]:
-        """What stands around every call."""
+        """The layers around every call."""
         metrics = service.metrics
         return [Reading(service.strangers, metrics.called, metrics.refused), Refusing(metrics.refused)]
 
     def serve(self, service: Parts, server: grpc.aio.Server) -> None:
-        """Say what is served."""
+        """Register the served methods."""
         match_pb2_grpc.add_MatchServiceServicer_to_server(service.match_servicer(), server)
         identity_pb2_grpc.add_IdentityServiceServicer_to_server(service.identity_servicer(), server)
 
     async def close(self) -> None:
-        """End what was begun to serve."""
+        """Stop what `serve` started."""
 
     def check_head(self, head: SignedHead) -> Position:
-        """The position that a head vouches for, whose signature holds."""
+        """Check a head's signature, and return its position."""
         key = self.head_key.public_key()
         assert is_signed(key, head.match_id, head.sequence, head.link, head.signature)
         return Position(sequence=head.sequence, link=head.link)
 
     def check_made(self, made: match_pb2.EventsMade) -> Position:
-        """The position behind events whose range, chain and head agree."""
+        """Check that range, chain and head of the events agree, and return the position after them."""
         assert made.last - made.first + 1 == len(made.events)
         assert (made.last, link(made.events[-1].event)) == (made.head.sequence, made.head.link)
         return self.check_head(made.head)
 
     async def seated(self, game: str = "cant_stop", seats: int = 2, **fields: Any) -> tuple[str, list[Person]]:
-        """A match with somebody on every seat; all seats are closed and bring entropy."""
+        """A match with all seats taken, each with entropy."""
         people = [self.person(f"p{seat}") for seat in range(seats)]
         opened = await people[0].open(game, seats, **fields)
         self.check_made(opened.made)
@@ -256,31 +256,31 @@ class World:
         return opened.match_id, people
 
     async def started(self, game: str = "cant_stop", seats: int = 2, **fields: Any) -> tuple[str, list[Person]]:
-        """A match that runs."""
+        """A running match."""
         match_id, people = await self.seated(game, seats, **fields)
         await self.get_ready(match_id, people)
         return match_id, people
 
     async def get_ready(self, match_id: str, people: list[Person]) -> None:
-        """Everybody who sits at a match gets ready."""
+        """Make all seated players ready."""
         closing = (await people[0].look(match_id)).head.link
         for seat, person in enumerate(people):
             answer = await person.call("Ready", match_id=match_id, closing_link=closing, entropy=entropy(seat))
             self.check_made(answer.made)
 
     async def awaited(self, match_id: str, people: list[Person]) -> tuple[Person, Any]:
-        """Who is to choose, and the match as they see it."""
+        """The awaited player, and the match as that player sees it."""
         seat = (await people[0].look(match_id)).summary.awaited_seat
         return people[seat], await people[seat].look(match_id)
 
 
 def entropy(seat: int) -> bytes:
-    """What a seat brings."""
+    """The entropy of a seat."""
     return bytes([seat + 1]) * 16
 
 
 def some_choice(legal: LegalChoices, number: int = 0) -> Choice:
-    """One of the legal choices, by its number as far as there are so many; of described ones, some."""
+    """The legal choice with this number, modulo their count; for described choices a pseudo-random one."""
     game = game_in(legal)
     assert game is not None
     choices = read_legal(game, legal)
@@ -290,7 +290,7 @@ def some_choice(legal: LegalChoices, number: int = 0) -> Choice:
 
 
 def run(scenario: Callable[[World], Awaitable[None]], **how: Any) -> None:
-    """Serve a world and let the scenario happen in it."""
+    """Run the scenario in a served world."""
 
     async def main() -> None:
         async with asyncio.timeout(PATIENCE_SECONDS), World(**how).serving() as world:

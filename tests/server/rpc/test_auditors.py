@@ -1,4 +1,4 @@
-"""Auditors are processes: bounded in all that they may do, and none outlasts the service that started it."""
+"""Auditors are processes with limits, and none outlives the service that started it."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ POLL_SECONDS = 0.01
 
 
 def auditing(parent: int | None = None) -> list[psutil.Process]:
-    """The auditors that a process has; without one, this process."""
+    """The auditors below a process; by default this process."""
     return [child for child in psutil.Process(parent).children() if COMMAND in child.cmdline()]
 
 
 async def until(condition: Callable[[], object]) -> None:
-    """Wait until it is so."""
+    """Wait until the condition holds."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not condition():
         assert time.monotonic() < deadline
@@ -38,14 +38,14 @@ async def until(condition: Callable[[], object]) -> None:
 
 
 def worker() -> Sequence[str]:
-    """The words that start an auditor."""
+    """The command line of an auditor."""
     words = processes.command(COMMAND)
     assert words is not None
     return words
 
 
 def test_no_auditor_is_left_behind_by_calls_that_are_given_up() -> None:
-    """Closing waits for what is under way; whoever gave up the call does not."""
+    """Closing waits for running audits; cancelled callers do not wait."""
 
     async def scenario() -> None:
         auditors = Auditors("")
@@ -61,7 +61,7 @@ def test_no_auditor_is_left_behind_by_calls_that_are_given_up() -> None:
 
 
 def test_no_auditor_outlasts_a_service_that_is_killed(tmp_path: Path) -> None:
-    """Not even one that waits for a file which is never sent now, or is busy with one."""
+    """Also an auditor that waits for a file, or is busy with one."""
     program = (
         "import asyncio\n"
         "from rollbook import processes\n"
@@ -86,7 +86,7 @@ def test_no_auditor_outlasts_a_service_that_is_killed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kept", [0, 2, 6, 8, 12])
 def test_a_question_that_is_cut_off_gets_no_answer(kept: int) -> None:
-    """Half a file, audited, would look like a file that somebody has spoiled."""
+    """An audit of half a file would report a damaged file."""
     question = (processes.frame(b"") + processes.frame(b"no replay"))[:kept]
     done = subprocess.run(worker(), input=question, capture_output=True, check=False)
     assert (3, b"") == (done.returncode, done.stdout)
@@ -114,7 +114,7 @@ ANSWER = processes.frame(AuditReplayResponse(verdict=VERDICT_UNREADABLE, found="
 def test_an_auditor_that_a_file_has_taken_over_tells_the_service_nothing(
     does: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever it does instead of answering, the file is unreadable, and the process is gone."""
+    """Whatever the process does instead of answering, the file is unreadable and the process is gone."""
     program = f"import os, sys, time; out = os.fdopen(1, 'wb', 0).write; sys.stdin.buffer.read(); {does}"
     monkeypatch.setattr(module, "AUDIT_SECONDS", 1 if "sleep" in does else PATIENCE_SECONDS)
     monkeypatch.setattr(processes, "command", lambda _name: [sys.executable, "-c", program, COMMAND])
@@ -129,7 +129,7 @@ def test_an_auditor_that_a_file_has_taken_over_tells_the_service_nothing(
 
 
 def test_a_service_without_the_audit_says_so() -> None:
-    """It knows the auditor by the name of a command, which may not be there."""
+    """The auditor is a command of another package, which may be missing."""
 
     async def scenario() -> None:
         missing = Auditors("", "no-such-command")
@@ -142,7 +142,7 @@ def test_a_service_without_the_audit_says_so() -> None:
 
 
 def test_help_does_not_list_what_only_a_service_starts() -> None:
-    """People have `rollbook audit`; the worker still explains itself to whoever asks."""
+    """People use `rollbook audit`; the worker's own `--help` still explains it."""
     listed = subprocess.run([sys.executable, "-m", "rollbook", "--help"], capture_output=True, text=True, check=True)
     assert "audit" in listed.stdout
     assert COMMAND not in listed.stdout

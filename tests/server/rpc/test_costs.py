@@ -1,7 +1,7 @@
-"""What a call costs does not grow with the number of matches, nor with the length of one: counted, not timed.
+"""The cost of a call grows neither with the number of matches nor with their length: counted, not timed.
 
-Counted are the commands and bytes of the store, and the calls of Python functions in the whole process, whose client
-and server both do the same however many matches there are.
+The tests count commands and bytes of the store, and calls of Python functions in the whole process. Client and server
+of the test do the same work however many matches there are.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tests.storage.servers import ALL_SLOTS, Server, running
 PLENTY: Final = 10**6
 FEW, MANY = 30, 600
 MOST: Final = 1.3
-"""By how much more may be counted where there is much more of everything."""
+"""Allowed growth of each count where there is much more of everything."""
 
 REPEATED: Final = 5
 LATE: Final = 400
@@ -38,7 +38,7 @@ MOST_HEARD: Final = 150_000
 
 @dataclass
 class Counted:
-    """What was counted."""
+    """The counts."""
 
     commands: int = 0
     sent: int = 0
@@ -59,7 +59,7 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.fixture(autouse=True)
 def counting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Count what is said to the store, and what it says."""
+    """Count commands, bytes sent to the store and bytes received from it."""
     converse = Wire.converse
 
     async def counted(self: Wire, commands: Any, fence: Any = None) -> list[Any]:
@@ -74,7 +74,7 @@ def counting(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @asynccontextmanager
 async def world_on(store: Server) -> AsyncIterator[World]:
-    """A world on a store that was empty, with an index."""
+    """A world on an emptied store, with an index."""
     with store.client() as client:
         client.flushall()
     log = await RedisLog.connect(store.url)
@@ -96,7 +96,7 @@ async def world_on(store: Server) -> AsyncIterator[World]:
 
 
 async def cost(call: Callable[[], Awaitable[Any]]) -> Counted:
-    """What it costs to do this, as a median of several times; none of it is by the clock."""
+    """The cost of a call as the median of several calls; no clock is used."""
     found = []
     for _ in range(REPEATED):
         before = Counted(**vars(COUNTED))
@@ -114,7 +114,7 @@ def _count(_frame: object, event: str, _argument: object) -> None:
 
 
 def assert_alike(what: str, few: Counted, many: Counted, *, but: str = "") -> None:
-    """That much more of everything costs no more, or little."""
+    """Check that `many` costs about as much as `few`."""
     for name, value in vars(many).items():
         assert name == but or value <= MOST * vars(few)[name] + 2, (
             f"{what}: {name} grow from {vars(few)[name]} to {value}"
@@ -122,7 +122,7 @@ def assert_alike(what: str, few: Counted, many: Counted, *, but: str = "") -> No
 
 
 async def fill(world: World, until: int, there: list[str]) -> None:
-    """Let there be so many matches, some of them private, some of them running with a clock."""
+    """Open so many matches, some of them private, some running with a clock."""
     hosts = [world.person(f"host-{number}") for number in range(10)]
     while len(there) < until:
         opened = await asyncio.gather(*[host.open(is_private=host is hosts[0]) for host in hosts])
@@ -132,7 +132,7 @@ async def fill(world: World, until: int, there: list[str]) -> None:
 
 
 async def costs(world: World) -> dict[str, Counted]:
-    """What each call costs now."""
+    """The current cost of each call."""
     guest, opened = world.person("guest"), list[str]()
     found = {}
 
@@ -189,7 +189,7 @@ async def costs(world: World) -> dict[str, Counted]:
 
 
 def test_no_call_costs_more_where_there_are_many_matches(store: Server) -> None:
-    """Neither the store nor this process has more to do, for players, for lists, and for what nobody asks for."""
+    """Neither the store nor this process does more work, for players, lists and background tasks."""
 
     async def main() -> None:
         async with world_on(store) as world:
@@ -199,7 +199,7 @@ def test_no_call_costs_more_where_there_are_many_matches(store: Server) -> None:
             await fill(world, MANY, there)
             many = await costs(world)
             for what, counted in many.items():
-                # In a cluster each partition tells of a few matches, if it has any.
+                # In a cluster each partition returns a few matches, if it has any.
                 assert_alike(what, few[what], counted, but="" if store.scheme == "redis" else "heard")
                 assert counted.heard < MOST_HEARD
 
@@ -207,7 +207,7 @@ def test_no_call_costs_more_where_there_are_many_matches(store: Server) -> None:
 
 
 def test_a_choice_costs_the_same_early_and_late_in_a_match(store: Server) -> None:
-    """Also the memory of which request made what is not copied for each."""
+    """The record of which request made which event is not copied per choice either."""
 
     async def main() -> None:
         async with world_on(store) as world:

@@ -1,4 +1,4 @@
-"""Clients that disconnect in the middle of a call: no fault of the service, so no error and no traceback in its log."""
+"""Clients that disconnect during a call: this is no fault of the service, so its log has no error and no traceback."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from google.protobuf import wrappers_pb2
 from tests.server.serving import DIARY, Service, call, service, until
 
 TIMES = 12
-"""Each time either gRPC fails to write, or it notices first that the client is gone."""
+"""In each repetition either gRPC fails to write, or it first notices that the client is gone."""
 
 
 @contextmanager
 def blameless(data: Path) -> Iterator[Service]:
-    """A service that goes on, ends in good order, and has logged neither errors nor tracebacks."""
+    """A service that must end cleanly, without errors or tracebacks in its log."""
     with service(data) as one:
         yield one
         with one.channel() as channel:
@@ -30,14 +30,14 @@ def blameless(data: Path) -> Iterator[Service]:
 
 
 def cancelled(one: Service, method: str, event: str = "call") -> int:
-    """How often the service has logged at info that a client cancelled."""
+    """How often the service has logged at level info that a client cancelled."""
     wanted = (f"/{DIARY}/{method}", event, "CANCELLED", "info")
     keys = ("method", "event", "status", "level")
     return sum(wanted == tuple(line.get(key) for key in keys) for line in one.lines)
 
 
 def give_up(channel: grpc.Channel, method: str) -> None:
-    """Call, and cancel when the first bytes of an answer have come; the rest waits for the client to read it."""
+    """Call, and cancel when the first bytes of an answer have come; the rest stays unread."""
     # Such a client reads message by message, also where there is only one.
     ask: Any = channel.unary_stream(f"/{DIARY}/{method}", wrappers_pb2.StringValue.SerializeToString)
     answers = ask(wrappers_pb2.StringValue(), timeout=60)
@@ -47,7 +47,7 @@ def give_up(channel: grpc.Channel, method: str) -> None:
 
 @pytest.mark.parametrize("method", ["Flood", "Follow"])
 def test_a_client_that_leaves_a_stream_is_logged_as_cancelled(method: str, tmp_path: Path) -> None:
-    """While gRPC writes, or while the service waits for what to write next."""
+    """While gRPC writes, or while the service waits for something to write."""
     with blameless(tmp_path) as one, one.channel() as channel:
         for _ in range(TIMES):
             give_up(channel, method)
@@ -55,7 +55,7 @@ def test_a_client_that_leaves_a_stream_is_logged_as_cancelled(method: str, tmp_p
 
 
 def test_a_client_that_does_not_wait_for_its_answer_is_logged_as_cancelled(tmp_path: Path) -> None:
-    """The service has answered, and gRPC writes the answer."""
+    """The service has answered, and gRPC is writing the answer."""
     with blameless(tmp_path) as one, one.channel() as channel:
 
         def is_logged() -> bool:
@@ -66,7 +66,7 @@ def test_a_client_that_does_not_wait_for_its_answer_is_logged_as_cancelled(tmp_p
 
 
 def test_a_client_that_leaves_a_conversation_is_logged_as_cancelled(tmp_path: Path) -> None:
-    """The connection ends, while the service waits for the next request."""
+    """The connection ends while the service waits for the next request."""
     with blameless(tmp_path) as one:
         for _ in range(TIMES):
             with one.channel() as channel:

@@ -39,12 +39,12 @@ LIST: Final[Any] = health_pb2.HealthListRequest  # type: ignore[attr-defined]  #
 REFLECT: Final[Any] = reflection_pb2.ServerReflectionRequest
 CANT_STOP: Final = Options(cant_stop=CantStopOptions())
 LAST_FRAME: Final = 4
-"""Messages that are read of an answer that may last for ever."""
+"""Number of messages to read from an answer that may be endless."""
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A service, and what valid requests need: tokens by role, and a match in every state."""
+    """A service with tokens by role and a match in every state, for valid requests."""
 
     service: Service
     tokens: Mapping[str, str]
@@ -59,7 +59,7 @@ class Prepared:
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prepared]:
-    """Open, seat, start and end a match each."""
+    """Create a match in each state: open, seated, running, ended."""
     data = str(tmp_path_factory.mktemp("data") / "data")
     words = ["serve", "--data", data, "--listen", "127.0.0.1:0", "--web", "off", "--durability", "relaxed"]
     with started([sys.executable, "-m", "rollbook", *words]) as service, service.channel() as channel:
@@ -103,12 +103,12 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prepared]:
 
 
 def bearer(token: str) -> Any:
-    """The metadata with the token, if there is one."""
+    """The metadata with the token, or none."""
     return (("authorization", f"Bearer {token}"),) if token else ()
 
 
 def valid(at: Prepared) -> dict[str, list[Message]]:
-    """Requests that each method accepts, by its name; of a stream of requests all of them."""
+    """Valid requests for each method; for a stream of requests all of them."""
     head = at.awaited.head
     choice = some_choice(at.awaited.legal)
     position = Position(sequence=head.sequence, link=head.link)
@@ -200,7 +200,7 @@ def listed(channel: grpc.Channel) -> dict[str, MethodDescriptorProto]:
 def outcome(
     channel: grpc.Channel, path: str, method: MethodDescriptorProto, sent: list[bytes], token: str
 ) -> grpc.StatusCode:
-    """The status that a call ends with, or OK once an answer that lasts has begun."""
+    """The final status of a call, or OK once an endless answer has begun."""
     kind = f"{'stream' if method.client_streaming else 'unary'}_{'stream' if method.server_streaming else 'unary'}"
     call: Any = getattr(channel, kind)(path)
     try:
@@ -217,7 +217,7 @@ def outcome(
 
 
 def test_no_method_answers_internal_or_unknown(prepared: Prepared) -> None:
-    """With an empty request, garbage, or a valid request that one of the tokens allows; the log has no traceback."""
+    """For empty, invalid and valid requests; at least one token is allowed the valid one. The log has no traceback."""
     service = prepared.service
     requests, accepted = valid(prepared), set[str]()
     with service.channel() as channel:

@@ -1,4 +1,4 @@
-"""A gRPC server of many methods: what a call costs there, and how many there may be at once."""
+"""A gRPC server with many methods: the cost of a call, and the limit on concurrent calls."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ CALLS = 20
 
 
 class Counting(Layer):
-    """Counts calls of methods that there are none of, and fails at the first."""
+    """Counts calls of unknown methods, and fails at the first."""
 
     def __init__(self) -> None:
         self.unknown_calls = 0
 
     def unknown(self) -> None:
-        """One more."""
+        """Count one more."""
         self.unknown_calls += 1
         if self.unknown_calls == 1:
             raise OSError("nobody reads this")
 
 
 class Served:
-    """A server that echoes by many methods, once `gate` is open, and a channel to it."""
+    """A server that echoes by many methods once `gate` is open, and a channel to it."""
 
     def __init__(self, most_calls: int) -> None:
         self.gate = asyncio.Event()
@@ -52,7 +52,7 @@ class Served:
         await self._server.stop(None)
 
     def call(self, method: str) -> Any:
-        """A call under way."""
+        """Begin a call."""
         calling: Any = self._channel.unary_unary(f"/Test/{method}")
         return calling(b"said")
 
@@ -63,7 +63,7 @@ class Served:
 
 
 async def code_of(call: Any) -> grpc.StatusCode:
-    """How a call ends."""
+    """The status of a call."""
     with suppress(grpc.aio.AioRpcError):
         await call
     code: grpc.StatusCode = await call.code()
@@ -71,7 +71,7 @@ async def code_of(call: Any) -> grpc.StatusCode:
 
 
 def test_what_is_more_at_once_is_refused_until_there_is_room_again() -> None:
-    """The calls under way are not disturbed."""
+    """Running calls are not disturbed."""
 
     async def scenario() -> None:
         async with asyncio.timeout(60), Served(most_calls=3) as served:
@@ -87,7 +87,7 @@ def test_what_is_more_at_once_is_refused_until_there_is_room_again() -> None:
 
 
 def test_no_call_waits_for_all_methods(monkeypatch: pytest.MonkeyPatch) -> None:
-    """GRPC's own loop would, at every call: 50 methods would make a call half as dear again."""
+    """The loop of gRPC itself waits at every call: 50 methods would make a call 50 % slower."""
     waits = 0
     usual = asyncio.wait
 

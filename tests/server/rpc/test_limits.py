@@ -1,4 +1,4 @@
-"""Every limit that a service has, reached over the wire: the list of them is `Limits`, and none is left out here."""
+"""Every limit of `Limits`, reached over the wire; none is left out."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ Reach: TypeAlias = Callable[[Keeper], Awaitable[Refused]]
 
 
 async def one_match_more_of_all(world: Theatre) -> Refused:
-    """Everybody has opened one."""
+    """Each subject has opened one."""
     for name in ("one", "two"):
         await world.person(name).open()
     return await refusal(world.person("three").open())
 
 
 async def one_match_more_of_one(world: Theatre) -> Refused:
-    """Others still may."""
+    """Another subject may still open one."""
     one = world.person("one")
     for _ in range(2):
         await one.open()
@@ -42,7 +42,7 @@ async def one_match_more_of_one(world: Theatre) -> Refused:
 
 
 async def one_seat_more(world: Theatre) -> Refused:
-    """In a third match."""
+    """A seat in a third match."""
     one = world.person("one")
     matches = [(await world.person("opener").open()).match_id for _ in range(3)]
     for match_id in matches[:2]:
@@ -51,7 +51,7 @@ async def one_seat_more(world: Theatre) -> Refused:
 
 
 async def one_call_more_at_once(world: Theatre) -> Refused:
-    """Without a rest."""
+    """Without a pause."""
     match_id, one = (await world.person("opener").open()).match_id, world.person("one")
     for _ in range(2):
         await one.look(match_id)
@@ -59,7 +59,7 @@ async def one_call_more_at_once(world: Theatre) -> Refused:
 
 
 async def one_call_more_in_a_second(world: Theatre) -> Refused:
-    """What is used up comes back by so many a second, and no faster."""
+    """Points are refilled at the given rate and no faster."""
     match_id, one = (await world.person("opener").open()).match_id, world.person("one")
     for _ in range(Limits().requests_at_once):
         await one.look(match_id)
@@ -70,7 +70,7 @@ async def one_call_more_in_a_second(world: Theatre) -> Refused:
 
 
 async def one_subject_more_of_an_address(world: Theatre) -> Refused:
-    """Each uses up its own points; a call that names an address is counted there also on this machine."""
+    """Each subject uses its own points; a call with a forwarded address counts for it also on the local machine."""
     match_id = (await world.person("opener").open()).match_id
     people = [world.person(name) for name in ("a", "b", "c")]
     for person in people:
@@ -82,7 +82,7 @@ async def one_subject_more_of_an_address(world: Theatre) -> Refused:
 
 
 async def one_play_more(world: Theatre, *names: str) -> Refused:
-    """Of these people, the last of whom is refused; the others have had an answer on their streams."""
+    """Open a stream per name; the last one is refused."""
     match_id, _ = await world.started()
     for name in names[:-1]:
         play = world.person(name).play()
@@ -92,21 +92,21 @@ async def one_play_more(world: Theatre, *names: str) -> Refused:
 
 
 async def one_watch_more(world: Theatre, *names: str) -> Refused:
-    """Of these people, the last of whom is refused."""
+    """Watch the lobby once per name; the last watch is refused."""
     for name in names[:-1]:
         await world.lobby(world.person(name)).until("snapshot")
     return await refusal(world.lobby(world.person(names[-1])).next())
 
 
 async def one_guest_more(world: Theatre) -> Refused:
-    """From the one address that a test has."""
+    """From the single address of a test."""
     for _ in range(2):
         await world.nobody().identity.SignIn(SignInRequest())
     return await refusal(world.nobody().identity.SignIn(SignInRequest()))
 
 
 async def a_guest_stays_too_long(world: Theatre) -> Refused:
-    """With the token of the first day."""
+    """With a token of the first day."""
     token = (await world.nobody().identity.SignIn(SignInRequest())).token
     guest = world.nobody(token)
     await guest.call("ListMatches")
@@ -115,7 +115,7 @@ async def a_guest_stays_too_long(world: Theatre) -> Refused:
 
 
 async def one_file_more(world: Keeper, *names: str) -> Refused:
-    """While the one thread that writes files is busy: whoever is refused is answered all the same."""
+    """The only writer thread is busy, but the refusal needs no thread."""
     match_id, _ = await world.over()
     busy = threading.Event()
     with ThreadPoolExecutor(max_workers=1) as only:
@@ -129,13 +129,13 @@ async def one_file_more(world: Keeper, *names: str) -> Refused:
 
 
 async def one_audit_more(world: Keeper, *names: str) -> Refused:
-    """While the others have not sent theirs; a part that crosses a refusal would make grpcio say INTERNAL instead."""
+    """No upload has begun; a part that crosses a refusal would make grpcio report INTERNAL."""
     stub: Any = replay_pb2_grpc.ReplayServiceStub(world.channel)
     return await first_refused([stub.AuditReplay(metadata=world.person(name).metadata) for name in names])
 
 
 async def one_stranger_more(world: Theatre, rests: int = 0) -> Refused:
-    """From the one address that a test has; what is used up comes back by so many a second, and no faster."""
+    """From the single address of a test; points are refilled at the given rate and no faster."""
     nobody = world.nobody()
     for _ in range(rests and Limits().strangers_at_once):
         await nobody.call("ListGames")
@@ -149,7 +149,7 @@ async def one_stranger_more(world: Theatre, rests: int = 0) -> Refused:
 
 
 async def first_refused(calls: Iterable[Awaitable[Any]]) -> Refused:
-    """The one of several calls that does not wait; the others are given up."""
+    """The refusal of the one call that does not wait; the others are cancelled."""
     waiting = [asyncio.ensure_future(call) for call in calls]
     try:
         (done,), _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
@@ -161,7 +161,7 @@ async def first_refused(calls: Iterable[Awaitable[Any]]) -> Refused:
 
 
 def counted(limit: str) -> dict[str, str]:
-    """The facts of a limit of two that is told by its name."""
+    """The facts of a limit of two that is reported by name."""
     return {"limit": "2", "of": limit}
 
 
@@ -193,10 +193,10 @@ REACHED: dict[str, tuple[Reach, str, dict[str, str]]] = {
 
 
 def test_no_limit_is_without_a_test() -> None:
-    """Whoever adds a limit adds the way to reach it. Those of the connection itself are tried where a service runs.
+    """A new limit needs a way to reach it here. Other modules test the limits of connections and house seats.
 
-    Two are no bounds but what holds for matches whose opener says nothing: `test_expiry.py` tries them. How many seats
-    the house may have is tried in `test_openers.py`.
+    `open_seconds` and `idle_seconds` are defaults, not bounds; `test_expiry.py` tests them. `test_openers.py` tests the
+    seats of the house.
     """
     bounds = {field.name for field in fields(Limits)} - {"open_seconds", "idle_seconds"}
     assert bounds == {*REACHED, "connections", "house_seats"}
@@ -204,7 +204,7 @@ def test_no_limit_is_without_a_test() -> None:
 
 @pytest.mark.parametrize("name", REACHED)
 def test_a_limit_of_two_refuses_the_third(name: str, tmp_path: Path) -> None:
-    """By its reason, with how many there may be or when to come again; everything below it is served."""
+    """The refusal has its reason, and the limit or the time to wait; everything below the limit is served."""
     reach, reason, facts = REACHED[name]
 
     async def scenario(world: Keeper) -> None:

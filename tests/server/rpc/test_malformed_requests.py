@@ -1,4 +1,4 @@
-"""Bytes that are no message: an answer with details, one short line, and a bound by where they come from."""
+"""Bytes that are no message: a refusal with details, one short log line, and a limit per address."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ PAYLOADS = {
 
 @pytest.fixture(scope="module")
 def one(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service that takes thousands of malformed requests before it says that they are too many."""
+    """A service that accepts thousands of malformed requests before the rate limit."""
     data = str(tmp_path_factory.mktemp("data"))
     words = ["serve", "--data", data, "--listen", "127.0.0.1:0", "--durability", "relaxed", "--log-level", "info"]
     with started([sys.executable, "-m", "rollbook", *words]) as service:
@@ -49,7 +49,7 @@ def one(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 
 def called(channel: grpc.Channel, method: MethodDescriptor, payload: bytes, metadata: Any) -> grpc.RpcError:
-    """Send these bytes to a method."""
+    """Send these bytes to a method; return the error."""
     kind = f"{'stream' if method.client_streaming else 'unary'}_{'stream' if method.server_streaming else 'unary'}"
     service = method.containing_service
     assert service is not None
@@ -69,7 +69,7 @@ def answered(stub: Any, sent: Any, metadata: Any) -> None:
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.full_name)
 def test_what_is_no_message_is_refused_with_details(one: Service, method: MethodDescriptor) -> None:
-    """With a token and without, by every method that there is, health and reflection among them."""
+    """By every method, with a token, health and reflection included."""
     with one.channel() as channel:
         token = IdentityServiceStub(channel).SignIn(identity_pb2.SignInRequest(name="Anna"), timeout=20).token
         bearer = (("authorization", f"Bearer {token}"),)
@@ -88,7 +88,7 @@ def test_what_is_no_message_is_refused_with_details(one: Service, method: Method
 
 
 def test_a_flood_of_them_is_bounded_by_address_and_writes_no_lines(tmp_path: Path) -> None:
-    """Beyond the bound they are counted and refused; the log has a line for none of those."""
+    """Requests beyond the limit are counted and refused without a log line."""
     data = str(tmp_path)
     words = ["serve", "--data", data, "--listen", "127.0.0.1:0", "--durability", "relaxed", "--log-level", "info"]
     with started([sys.executable, "-m", "rollbook", *words]) as service, service.channel() as channel:
@@ -106,7 +106,7 @@ def test_a_flood_of_them_is_bounded_by_address_and_writes_no_lines(tmp_path: Pat
 
 
 def test_methods_that_there_are_none_of_write_no_lines(one: Service) -> None:
-    """Nothing bounds how many are called: they are counted, and told to nobody but who wants to know it all."""
+    """The number of such calls is not limited, so they are counted but not logged."""
     with one.channel() as channel:
         for invented in range(20):
             call: Any = channel.unary_unary(f"/rollbook.v1.MatchService/Invented{invented}")
@@ -128,7 +128,7 @@ def test_metadata_that_is_no_text_writes_no_lines(one: Service) -> None:
 
 
 def test_a_method_whose_name_is_no_text_ends_no_service(one: Service) -> None:
-    """It is one that there is none of, and whoever calls next is answered; the log says nothing of it."""
+    """The method is unknown, the log has no line, and the service answers the next call."""
     said = len(one.said)
     for name in (b"/\xff/\xfe", b"\xff", b"/rollbook.v1.MatchService/\xc3", b"/", b"/a" * 60):
         assert str(grpc.StatusCode.UNIMPLEMENTED.value[0]) == status_of_raw_call(one, name)
@@ -146,12 +146,12 @@ def frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
 
 
 def literal(name: bytes, value: bytes) -> bytes:
-    """A short header of HTTP/2 as it is, without any compression."""
+    """A short uncompressed header of HTTP/2."""
     return bytes([0, len(name)]) + name + bytes([len(value)]) + value
 
 
 def status_of_raw_call(service: Service, method: bytes, metadata: Mapping[str, bytes] = MappingProxyType({})) -> str:
-    """The status of a call that is written byte by byte, because libraries of clients do not send such."""
+    """The status of a call written byte by byte, because client libraries do not send such calls."""
     host, port = service.address.rsplit(":", 1)
     headers = {
         ":method": b"POST",

@@ -22,7 +22,7 @@ NEVER = "a" * 24
 
 
 async def play_to_the_end(world: World, match_id: str, people: list[Person]) -> Any:
-    """Choose until the seal, and look at the match then."""
+    """Choose until the seal, and return the final look at the match."""
     for number in range(3_000):
         look = await people[0].look(match_id)
         if look.summary.state != match_pb2.MATCH_STATE_RUNNING:
@@ -38,7 +38,7 @@ async def play_to_the_end(world: World, match_id: str, people: list[Person]) -> 
 
 @pytest.mark.parametrize("game", sorted(GAMES))
 def test_a_whole_match_of_every_game_is_played_to_its_seal(game: str) -> None:
-    """Every answer holds the events it made, their chain and a signed head; at last there is a result."""
+    """Every answer has its events, their chain and a signed head; at the end there is a result."""
 
     async def scenario(world: World) -> None:
         match_id, people = await world.started(game, GAMES[game])
@@ -63,7 +63,7 @@ def test_what_can_be_played_is_told_without_a_token() -> None:
 
 
 def test_the_default_of_an_option_is_written_as_in_the_plain_form() -> None:
-    """So whoever reads the list can look for it in a printed match, and say it to a command."""
+    """Readers can find the default in a printed match and use it in a command."""
 
     async def scenario(world: World) -> None:
         rulesets = (await world.nobody().call("ListGames")).rulesets
@@ -78,7 +78,10 @@ def test_the_default_of_an_option_is_written_as_in_the_plain_form() -> None:
 
 
 def test_a_summary_tells_when_the_match_was_opened_and_whose_choice_is_awaited_while_it_runs() -> None:
-    """The time is that of event 1 for good; nobody is awaited before the start, and at the end there is a result."""
+    """The opening time is that of event 1.
+
+    A seat is awaited only while the match runs, and at the end there is a result.
+    """
 
     async def scenario(world: World) -> None:
         opened_ms = world.clock.ms
@@ -103,7 +106,7 @@ def test_a_summary_tells_when_the_match_was_opened_and_whose_choice_is_awaited_w
 
 
 def test_a_call_without_a_token_or_with_a_bad_one_is_refused() -> None:
-    """The refusal tells which it is."""
+    """The reason distinguishes the cases."""
 
     async def scenario(world: World) -> None:
         assert "TOKEN_MISSING" == (await refusal(world.nobody().look(NEVER))).reason
@@ -117,7 +120,7 @@ def test_a_call_without_a_token_or_with_a_bad_one_is_refused() -> None:
 
 
 def test_the_same_request_gets_the_same_answer_and_other_content_is_refused() -> None:
-    """Every write; the answer is rebuilt from the log, byte for byte, also by another process of the service."""
+    """For every write the answer is rebuilt from the log, byte for byte, also by another process."""
 
     async def scenario(world: World) -> None:
         opener = world.person("opener")
@@ -144,7 +147,7 @@ def test_the_same_request_gets_the_same_answer_and_other_content_is_refused() ->
 
 
 def test_a_request_id_is_unique_per_subject_and_match_and_opening_has_its_own() -> None:
-    """What was done once with an id is answered again there, and nowhere else."""
+    """A repeated request gets its first answer in that match only."""
 
     async def scenario(world: World) -> None:
         opener, anna, ben = (world.person(name) for name in ("opener", "anna", "ben"))
@@ -219,7 +222,7 @@ def test_a_malformed_request_id_is_refused(request_id: str) -> None:
     ],
 )
 def test_a_match_that_cannot_be_is_not_opened(fields: dict[str, Any], reason: str) -> None:
-    """The refusal says what is allowed, and nothing has been stored."""
+    """The refusal names what is allowed, and nothing is stored."""
 
     async def scenario(world: World) -> None:
         told = await refusal(world.person("opener").open(**{"seats": 2, **fields}))
@@ -274,7 +277,7 @@ def test_terms_that_are_left_out_have_their_defaults() -> None:
 
 
 def test_no_game_an_unknown_option_and_an_unknown_edition_are_refused() -> None:
-    """What is set, but by a newer client than the service knows."""
+    """A newer client may set values that the service does not know."""
 
     async def scenario(world: World) -> None:
         opener = world.person("opener")
@@ -288,7 +291,7 @@ def test_no_game_an_unknown_option_and_an_unknown_edition_are_refused() -> None:
 
 
 def test_a_choice_is_refused_in_the_order_seat_turn_position_legality() -> None:
-    """With the position, and with the legal choices for the seat whose turn it is and nobody else."""
+    """Every refusal has the position; only the awaited seat also gets the legal choices."""
 
     async def scenario(world: World) -> None:
         match_id, people = await world.started()
@@ -332,7 +335,7 @@ def test_a_choice_is_refused_in_the_order_seat_turn_position_legality() -> None:
 
 
 def test_a_position_that_was_never_there_is_refused_for_every_command() -> None:
-    """Ahead of the log, with another link, or malformed; one that the log has gone on from is not."""
+    """A position ahead of the log, with another link, or malformed is refused; an older one is not."""
 
     async def scenario(world: World) -> None:
         match_id, people = await world.started()
@@ -355,7 +358,7 @@ def test_a_position_that_was_never_there_is_refused_for_every_command() -> None:
 
 
 def test_a_match_of_an_unknown_ruleset_is_for_another_replica() -> None:
-    """UNAVAILABLE, so that a client of a rolling upgrade tries again elsewhere."""
+    """UNAVAILABLE lets a client retry at another replica during a rolling upgrade."""
 
     async def scenario(world: World) -> None:
         newer = Event(sequence=1)

@@ -1,4 +1,4 @@
-"""Refusals: one reason and one status code for whatever can go wrong, as the contract's comments say."""
+"""Refusals: one reason and one status code for each error, as in the contract's comments."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from tests.server.rpc.talking import World, refusal, run
     ids=repr,
 )
 def test_whatever_a_handler_can_meet_has_a_reason_in_the_contract(error: Exception) -> None:
-    """Never INTERNAL, never without details, and with the sentence that it came with."""
+    """The status is never INTERNAL, and the details have the reason and the error's sentence."""
     told = refusal_of(error)
     assert told is not None
     assert told.code not in {grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN, grpc.StatusCode.OK}
@@ -49,13 +49,13 @@ def test_whatever_a_handler_can_meet_has_a_reason_in_the_contract(error: Excepti
 
 
 def test_a_reason_that_is_not_in_the_contract_cannot_be_told() -> None:
-    """Nobody could look it up."""
+    """Clients could not look it up."""
     with pytest.raises(ValueError, match="REFUSAL_REASON_WEATHER"):
         Refusal("WEATHER", "it rains")
 
 
 def test_details_stay_below_four_kibibytes() -> None:
-    """First the legal choices are left out, then facts; the sentence is cut."""
+    """Legal choices are dropped first, then facts; the sentence is cut."""
     legal = LegalChoices()
     for column in range(2_000):
         legal.cant_stop.choices.add().advance.columns.append(column % 11 + 2)
@@ -71,20 +71,20 @@ def test_details_stay_below_four_kibibytes() -> None:
 
 
 def test_facts_are_written_for_every_language() -> None:
-    """Numbers in decimals, true and false, lists with commas, nothing where there is nothing."""
+    """Numbers are decimals, booleans true or false, lists have commas, and None is left out."""
     told = Refusal("SEAT_TAKEN", "why", {"seat": 1, "free": (2, 3), "sure": True, "none": None})
     assert {"seat": "1", "free": "2,3", "sure": "true"} == dict(detail_of(told).facts)
 
 
 class Broken:
-    """A store that fails in a way of the test's choosing."""
+    """A store that fails with a given error."""
 
     def __init__(self, error: Exception) -> None:
-        """Fail like this."""
+        """Fail with this error."""
         self.error = error
 
     def __getattr__(self, name: str) -> Any:
-        """Whatever is asked fails."""
+        """Every method fails."""
 
         async def fail(*_: Any, **__: Any) -> Any:
             raise self.error
@@ -104,7 +104,7 @@ class Broken:
     ],
 )
 def test_what_the_store_does_is_told_by_name(error: Exception, code: grpc.StatusCode, reason: str) -> None:
-    """With details, like every refusal."""
+    """The details name the reason, as for every refusal."""
 
     async def scenario(world: World) -> None:
         told = await refusal(world.person("one").look("a" * 24))
@@ -114,7 +114,7 @@ def test_what_the_store_does_is_told_by_name(error: Exception, code: grpc.Status
 
 
 def test_what_no_client_can_cause_is_logged_and_told_without_a_word(capsys: pytest.CaptureFixture[str]) -> None:
-    """INTERNAL, and nothing of what it was."""
+    """The client gets INTERNAL without the error's text; the log has the text."""
 
     async def scenario(world: World) -> None:
         with pytest.raises(grpc.aio.AioRpcError) as caught:
@@ -127,13 +127,13 @@ def test_what_no_client_can_cause_is_logged_and_told_without_a_word(capsys: pyte
 
 
 def test_a_cancelled_call_stays_cancelled() -> None:
-    """The handler's task ends by CancelledError, which nothing on the way swallows."""
+    """CancelledError reaches the handler's task; no layer swallows it."""
 
     class Slow(Broken):
         """A store that never answers."""
 
         def __getattr__(self, name: str) -> Any:
-            """Whatever is asked takes for ever."""
+            """Every method waits for ever."""
 
             async def wait(*_: Any, **__: Any) -> None:
                 self.asked.set()
@@ -159,7 +159,7 @@ def test_a_cancelled_call_stays_cancelled() -> None:
 
 
 def test_what_is_no_refusal_stays_what_it_is() -> None:
-    """Where the match stands is looked for after refusals alone; a fault of ours is told as one."""
+    """The match's position is only added to refusals; other errors pass unchanged."""
 
     async def scenario(world: World) -> None:
         located = world.service._locator.located
@@ -171,7 +171,7 @@ def test_what_is_no_refusal_stays_what_it_is() -> None:
 
 
 def test_as_few_facts_as_need_be_are_left_out() -> None:
-    """The last by name first, and none where all fit."""
+    """The last facts by name are dropped first; none is dropped where all fit."""
     facts: dict[str, Fact] = {f"fact{number:02}": "v" * 199 for number in range(16)}
     kept = list(detail_kept(facts))
     assert facts.keys() >= set(kept)
@@ -184,7 +184,7 @@ def test_as_few_facts_as_need_be_are_left_out() -> None:
 
 
 def detail_kept(facts: dict[str, Fact]) -> list[str]:
-    """The names of the facts that a client is told, in order."""
+    """The names of the facts that a client receives, in order."""
     detail = RefusalDetail()
     status = status_of(Refusal("COLUMNS_NOT_OFFERED", "why", facts))
     assert status.ByteSize() <= MOST_DETAIL_BYTES

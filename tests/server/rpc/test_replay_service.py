@@ -1,4 +1,4 @@
-"""Files of matches over a real channel: whole ones, those of one pair of eyes, and audits of what is sent."""
+"""Files of matches over a real channel: complete ones, those of one perspective, and audits of uploads."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.server.rpc.talking import refusal, some_choice
 
 
 def test_a_sealed_match_is_handed_out_whole_and_audits_as_exact(tmp_path: Path) -> None:
-    """To anybody who may see it, from the log and from the archive alike; with all keys of the service it is EXACT."""
+    """Any viewer of the match gets it, from log or archive; with all keys of the service the audit is EXACT."""
 
     async def scenario(keeper: Keeper) -> None:
         match_id, people = await keeper.started("allie_gator")
@@ -53,7 +53,7 @@ def test_a_sealed_match_is_handed_out_whole_and_audits_as_exact(tmp_path: Path) 
 
 
 def test_a_running_match_is_handed_out_as_its_caller_sees_it(tmp_path: Path) -> None:
-    """The file says whose eyes saw it, holds what they saw of what is hidden, and never the secret."""
+    """The file names the perspective and has the hidden parts visible to it, but never the secret."""
 
     async def scenario(keeper: Keeper) -> None:
         match_id, people = await keeper.started("allie_gator")
@@ -79,7 +79,7 @@ def test_a_running_match_is_handed_out_as_its_caller_sees_it(tmp_path: Path) -> 
 
 
 def test_a_delayed_viewer_gets_the_match_as_it_was(tmp_path: Path) -> None:
-    """Cut where the feed is cut, whoever asks for the public's eyes too; it ends with the match."""
+    """The file is cut where the feed is cut, also with `public_only`; at the end of the match it is complete."""
 
     async def scenario(keeper: Keeper) -> None:
         match_id, people = await keeper.started(spectator_delay_seconds=60)
@@ -100,7 +100,7 @@ def test_a_delayed_viewer_gets_the_match_as_it_was(tmp_path: Path) -> None:
 
 
 def test_a_private_match_has_no_file_for_strangers(tmp_path: Path) -> None:
-    """Running, over, and archived: it does not exist for them, and is there for those who were invited."""
+    """Running, over or archived: strangers get MATCH_NOT_FOUND, invited players get the file."""
 
     async def scenario(keeper: Keeper) -> None:
         opener, stranger = keeper.person("opener"), keeper.person("stranger")
@@ -124,7 +124,7 @@ def test_a_private_match_has_no_file_for_strangers(tmp_path: Path) -> None:
 def test_what_lies_in_hands_changes_no_byte_of_a_strangers_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two matches in which the same public things happen, and two cards in the hands of the seats are exchanged."""
+    """In two matches the same public events happen, but two cards in the players' hands are exchanged."""
     dealt = Dice.values
     exchanged: dict[Any, Any] = {}
     chosen: list[Choice] = []
@@ -160,7 +160,7 @@ def test_what_lies_in_hands_changes_no_byte_of_a_strangers_file(
 
 
 def test_what_is_no_replay_is_unreadable_and_what_was_changed_has_diverged(tmp_path: Path) -> None:
-    """Whatever a stranger sends gets a verdict; nothing of it reaches the service itself."""
+    """Any upload gets a verdict; its bytes are only parsed in the auditor's process."""
 
     async def scenario(keeper: Keeper) -> None:
         match_id, people = await keeper.over()
@@ -178,7 +178,7 @@ def test_what_is_no_replay_is_unreadable_and_what_was_changed_has_diverged(tmp_p
 
 
 def test_a_file_that_no_match_could_be_is_refused_while_it_comes(tmp_path: Path) -> None:
-    """Before it fills the memory, with the advice to audit it at home."""
+    """The upload ends before it fills the memory, and the refusal has the limit."""
 
     async def scenario(keeper: Keeper) -> None:
         one = keeper.person("one")
@@ -190,7 +190,7 @@ def test_a_file_that_no_match_could_be_is_refused_while_it_comes(tmp_path: Path)
 
 
 def test_a_service_that_is_installed_without_the_audit_refuses_to_audit(tmp_path: Path) -> None:
-    """By name, and without taking the file: nobody shall think that something is wrong with it."""
+    """The refusal names the missing package before the file is read, so the file does not seem damaged."""
 
     async def scenario(keeper: Keeper) -> None:
         keeper.replays._auditors = Auditors("", "no-such-command")
@@ -201,7 +201,7 @@ def test_a_service_that_is_installed_without_the_audit_refuses_to_audit(tmp_path
 
 
 def test_so_many_files_are_under_way_for_one_subject(tmp_path: Path) -> None:
-    """Others are not hindered, and whoever has ended may begin again."""
+    """Other subjects are not affected, and a finished audit makes room."""
 
     async def scenario(keeper: Keeper) -> None:
         match_id, people = await keeper.over()
@@ -220,7 +220,7 @@ def test_so_many_files_are_under_way_for_one_subject(tmp_path: Path) -> None:
 
 
 def test_files_need_a_token(tmp_path: Path) -> None:
-    """Like everything else about a match."""
+    """Like all calls about a match."""
 
     async def scenario(keeper: Keeper) -> None:
         for call in (keeper.replay(keeper.nobody(), "a" * 24), keeper.audit(keeper.nobody(), b"")):
@@ -230,7 +230,7 @@ def test_files_need_a_token(tmp_path: Path) -> None:
 
 
 def test_an_upload_that_stands_still_ends_after_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Otherwise a few idle ones would keep everybody from having files audited for a minute."""
+    """Otherwise a few idle uploads would block all audits for a minute."""
     monkeypatch.setattr(replay, "IDLE_SECONDS", 0.05)
 
     async def scenario(keeper: Keeper) -> None:

@@ -1,4 +1,4 @@
-"""Sitting down, getting ready, resigning and being ended by an operator, over a real channel."""
+"""Taking seats, getting ready, resigning, and aborts by operators, over a real channel."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NEVER = "a" * 24
 
 
 def test_sitting_down_getting_up_and_getting_ready_can_be_repeated() -> None:
-    """Also when the caller no longer sits, and when the match is private."""
+    """Also when the caller no longer has the seat, and in a private match."""
 
     async def scenario(world: World) -> None:
         opened = await world.person("opener").open(is_private=True)
@@ -39,7 +39,7 @@ def test_sitting_down_getting_up_and_getting_ready_can_be_repeated() -> None:
 
 
 def test_seats_are_refused_for_what_is_wrong_with_them() -> None:
-    """Before and after the closing, with the facts that help."""
+    """Before and after the closing of the seats, with helpful facts."""
 
     async def scenario(world: World) -> None:
         one, other, third = world.person("one"), world.person("other"), world.person("third")
@@ -96,7 +96,7 @@ def test_entropy_that_was_committed_to_has_to_be_revealed() -> None:
 
 
 def test_an_operator_ends_a_match_and_nobody_else_does() -> None:
-    """Once, however often it is asked for; the refusals afterwards say why the match is over."""
+    """Retries get the same answer; later refusals name the reason of the abort."""
 
     async def scenario(world: World) -> None:
         match_id, people = await world.started()
@@ -120,7 +120,7 @@ def test_an_operator_ends_a_match_and_nobody_else_does() -> None:
 @pytest.mark.parametrize("is_private", [False, True])
 @pytest.mark.parametrize("sits", [False, True])
 def test_whoever_opened_a_match_withdraws_it_before_its_seats_close(is_private: bool, sits: bool) -> None:
-    """With a seat or without one, once, however often it is asked for; nobody else does who is no operator."""
+    """With or without a seat; retries get the same answer, and other players need the role of an operator."""
 
     async def scenario(world: World) -> None:
         opener, guest, stranger = (world.person(name) for name in ("opener", "guest", "stranger"))
@@ -147,7 +147,7 @@ def test_whoever_opened_a_match_withdraws_it_before_its_seats_close(is_private: 
 
 
 def test_nobody_withdraws_a_match_once_its_seats_are_closed() -> None:
-    """Neither while they get ready nor later; the others have agreed to play."""
+    """Also while they get ready: the others have agreed to play."""
 
     async def scenario(world: World) -> None:
         match_id, people = await world.seated()
@@ -160,7 +160,7 @@ def test_nobody_withdraws_a_match_once_its_seats_are_closed() -> None:
 
 
 def test_a_withdrawal_that_comes_too_late_is_refused_although_its_process_has_not_heard_of_that() -> None:
-    """The last seat was taken at another process: the match is decided on anew as it is by then."""
+    """The last seat was taken at another process, so the withdrawal is decided again on the current match."""
 
     async def scenario(world: World) -> None:
         opener, guests = world.person("opener"), [world.person("one"), world.person("other")]
@@ -179,23 +179,23 @@ def test_a_withdrawal_that_comes_too_late_is_refused_although_its_process_has_no
 
 
 class Calling:
-    """As much of gRPC's context as is looked at to find out who calls."""
+    """The parts of gRPC's context that identify the caller."""
 
     def __init__(self, person: Person) -> None:
-        """This person does."""
+        """A call by this person."""
         self.metadata = person.metadata
 
     def peer(self) -> str:
-        """This machine."""
+        """A loopback address."""
         return "ipv4:127.0.0.1:4711"
 
     def invocation_metadata(self) -> Any:
-        """What came with the call."""
+        """The metadata of the call."""
         return self.metadata
 
 
 def test_whoever_resigned_does_nothing_more_and_the_last_player_wins() -> None:
-    """The caretaker plays on among three; with one player left the match is sealed."""
+    """A caretaker continues among three; with one player left the match is sealed."""
 
     async def scenario(world: World) -> None:
         match_id, people = await world.started(seats=3)
@@ -211,7 +211,7 @@ def test_whoever_resigned_does_nothing_more_and_the_last_player_wins() -> None:
 
 
 def test_two_who_want_the_last_seat_get_one_seat_and_one_refusal() -> None:
-    """At once, over the wire."""
+    """Five players ask for two seats at the same time."""
 
     async def scenario(world: World) -> None:
         match_id = (await world.person("opener").open(seats=2)).match_id
@@ -226,17 +226,17 @@ def test_two_who_want_the_last_seat_get_one_seat_and_one_refusal() -> None:
 
 
 class Busy(MemoryLog):
-    """A store in which somebody else is always faster."""
+    """A store in which another process is always faster."""
 
     busy = False
 
     async def append(self, match_id: str, expected: int, *what: Any, **how: Any) -> AppendResult:
-        """Append, unless it is a busy moment."""
+        """Append, or conflict while busy."""
         return Conflict(expected + 1) if self.busy else await super().append(match_id, expected, *what, **how)
 
 
 def test_a_command_that_is_always_late_is_refused_as_contended() -> None:
-    """After three tries; a choice is never decided again and is refused at once. The request id may be used again."""
+    """After three tries. A choice is refused at once, never decided again; the request id may be used again."""
 
     async def scenario(world: World) -> None:
         match_id, people = await world.started()
@@ -253,12 +253,12 @@ def test_a_command_that_is_always_late_is_refused_as_contended() -> None:
 
 
 class Overtaken(MemoryLog):
-    """A store in which somebody else is faster, when it is asked to."""
+    """A store in which another process appends first, on request."""
 
     faster: Callable[[], Awaitable[Any]] | None = None
 
     async def append(self, match_id: str, expected: int, *what: Any, **how: Any) -> AppendResult:
-        """Append behind whoever is faster."""
+        """Append after `faster` has appended."""
         faster, self.faster = self.faster, None
         if faster is not None:
             await faster()
@@ -266,7 +266,7 @@ class Overtaken(MemoryLog):
 
 
 def test_who_is_overtaken_sits_on_the_next_seat_or_learns_that_there_is_none() -> None:
-    """Sitting down is decided again for the table as it is by then, and takes nobody's name from it."""
+    """Taking a seat is decided again on the current match, and removes no other player's name."""
 
     async def scenario(world: World) -> None:
         match_id = (await world.person("opener").open(seats=3)).match_id
@@ -283,7 +283,7 @@ def test_who_is_overtaken_sits_on_the_next_seat_or_learns_that_there_is_none() -
 
 
 def test_a_choice_that_is_overtaken_by_its_own_retry_gets_the_same_answer() -> None:
-    """Through another process and at another time, so that the two would have written other events."""
+    """The retry uses another process at another time, so its events would differ."""
 
     async def scenario(world: World) -> None:
         match_id, people = await world.started()

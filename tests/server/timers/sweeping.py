@@ -1,4 +1,4 @@
-"""Two replicas that sweep one store, whose clock goes as the test says."""
+"""Two replicas that sweep one store, whose clock the test sets."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ TERMS = Terms(turn_seconds=30, reserve_seconds=0, ready_seconds=20)
 
 
 class Replicas:
-    """Two replicas over one store, one of whose clocks may be wrong."""
+    """Two replicas over one store; the clock of the second may be wrong."""
 
     def __init__(self, skew_ms: int = 0) -> None:
-        """Begin with nothing in the store."""
+        """Begin with an empty store."""
         self.now_ms = 1_700_000_000_000
         self.log = MemoryLog(lambda: self.now_ms)
         self.services = [self.service(), self.service(skew_ms)]
@@ -57,19 +57,19 @@ class Replicas:
         )
 
     def by(self, player: str) -> Origin:
-        """Where a command of this player comes from."""
+        """The origin of a command of this player."""
         self.requests += 1
         return Origin(self.now_ms, player.encode().ljust(REFERENCE_BYTES), self.requests.to_bytes(16, "big"))
 
     async def open_eight(self) -> list[str]:
-        """Open as many matches, all of which run."""
+        """Open eight running matches."""
         matches = [letter * 24 for letter in "abcdefgh"]
         for match_id in matches:
             await self.open(ready=2, match_id=match_id)
         return matches
 
     async def open(self, *, ready: int = 0, seated: int = 2, terms: Terms = TERMS, match_id: str = MATCH) -> None:
-        """Open a match of two, seat so many, and let so many get ready."""
+        """Open a match of two, seat so many players, and make so many ready."""
         rules = find("cant_stop")
         opened = Opened(match_id, "cant_stop", 1, rules.settle({}, 2), ("", ""), commitment(SECRET), terms)
         matches = self.services[0].matches
@@ -82,34 +82,34 @@ class Replicas:
             await matches.carry_out(match_id, GetReady(self.by(f"p{seat}"), closing.link))
 
     def choose(self, player: str, position: Position, choice: object) -> Choose:
-        """What a player chooses."""
+        """A player's choice."""
         return Choose(self.by(player), position, choice)
 
     async def sweep(self) -> None:
-        """Both at once."""
+        """Let both replicas sweep at once."""
         await asyncio.gather(*[sweeper.sweep() for sweeper in self.sweepers])
 
     async def beat(self, *numbers: int) -> None:
-        """A second goes by, and these replicas beat, as they do by themselves."""
+        """Let a second pass and let these replicas beat."""
         self.now_ms += 1_000
         await asyncio.gather(*[self.sweepers[number].beat() for number in numbers])
 
     @property
     def counted(self) -> list[float | None]:
-        """How many running matches each replica says there are; only who sweeps counts them."""
+        """The number of running matches per replica; only the one that sweeps counts them."""
         registries = [service.metrics.registry for service in self.services]
         running = {"state": "running", "game": "cant_stop"}
         return [registry.get_sample_value("rollbook_matches", running) for registry in registries]
 
     async def live(self, ms: int) -> None:
-        """Let so much time go by, with beats all along."""
+        """Let this time pass, with a sweep every second."""
         while ms > 0:
             self.now_ms += min(ms, 1_000)
             ms -= 1_000
             await self.sweep()
 
     async def ledger(self) -> Ledger:
-        """The match as it is."""
+        """The current match."""
         return await self.services[0].replicas.ledger(MATCH)
 
     async def events(self, kind: type, match_id: str = MATCH) -> list[object]:
@@ -128,7 +128,7 @@ def run(scenario: Callable[[], Awaitable[None]]) -> None:
 def noted_reads(
     log: MemoryLog, monkeypatch: pytest.MonkeyPatch, meanwhile: Callable[[], None] = lambda: None
 ) -> list[str]:
-    """Which matches are read from now on, each time they are; something may happen meanwhile."""
+    """Record the ids of the matches that are read from now on; call `meanwhile` at each read."""
     read: list[str] = []
     sound = log.read
 

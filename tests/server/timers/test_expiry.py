@@ -1,4 +1,4 @@
-"""Matches that nobody cares for any more end by themselves, once, by the store's clock, and not for downtime."""
+"""Abandoned matches end by themselves, once, by the store's clock, and not because of downtime."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def valkey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     ("terms", "seated", "ready", "ms"), [(OPEN, 0, 0, 120_000), (OPEN, 1, 0, 120_000), (IDLE, 2, 2, 300_000)]
 )
 def test_a_match_that_is_left_alone_expires_once(terms: Terms, seated: int, ready: int, ms: int) -> None:
-    """With free seats, or running without a clock; to the millisecond, although two replicas look."""
+    """With free seats, or running without a clock; exact to the millisecond, with two replicas sweeping."""
 
     async def scenario() -> None:
         replicas = Replicas()
@@ -70,7 +70,7 @@ def test_a_match_that_is_left_alone_expires_once(terms: Terms, seated: int, read
     ],
 )
 def test_no_other_match_expires(terms: Terms, ready: int) -> None:
-    """One whose seats get ready, one with a clock, one that may be left alone for ever."""
+    """Matches that get ready, have a clock, or may be left alone for ever do not expire."""
 
     async def scenario() -> None:
         replicas = Replicas()
@@ -83,7 +83,7 @@ def test_no_other_match_expires(terms: Terms, ready: int) -> None:
 
 
 def test_whatever_happens_in_a_match_gives_it_its_time_again() -> None:
-    """Also what the lobby is not told of; the match is looked at only when it may be due by what is known."""
+    """Also events that do not change the lobby; the match is read only when it may be due."""
 
     async def scenario() -> None:
         replicas = Replicas()
@@ -106,7 +106,7 @@ def test_whatever_happens_in_a_match_gives_it_its_time_again() -> None:
 
 
 def test_nothing_is_read_of_a_match_before_it_may_be_due(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its line in the lobby says when that is at the soonest."""
+    """The lobby index has the earliest time at which it may be due."""
 
     async def scenario() -> None:
         replicas = Replicas()
@@ -125,7 +125,7 @@ def test_nothing_is_read_of_a_match_before_it_may_be_due(monkeypatch: pytest.Mon
 
 
 def test_clocks_that_are_wrong_end_no_match_early() -> None:
-    """Neither that of a service nor what a process takes for the time: the store looks at its own."""
+    """The store compares with its own clock, not with a time that a service sends."""
 
     async def scenario() -> None:
         replicas = Replicas(skew_ms=3_600_000)
@@ -143,7 +143,7 @@ def test_clocks_that_are_wrong_end_no_match_early() -> None:
 
 
 def test_whoever_does_something_at_the_last_moment_wins() -> None:
-    """Also against a process that has not heard of it: its append names the event that it was decided behind."""
+    """Also against a process that has not seen the command: its append names the event that it was decided on."""
 
     async def scenario() -> None:
         replicas = Replicas()
@@ -173,7 +173,7 @@ def test_whoever_does_something_at_the_last_moment_wins() -> None:
 
 
 def test_after_downtime_nothing_expires_for_a_minute() -> None:
-    """Who could not reach the service may come back by then, and what they do gives the match its time again."""
+    """Players who could not reach the service may return within that minute, which restarts the match's time."""
 
     async def scenario() -> None:
         replicas = Replicas()
@@ -195,7 +195,7 @@ def test_after_downtime_nothing_expires_for_a_minute() -> None:
 def test_of_two_processes_on_one_store_one_ends_a_match_that_is_left_alone(
     valkey: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By a real store's script and clock, which are asked by both at once."""
+    """Both replicas use a real store's script and clock at once."""
     won: list[int] = []
     append = SetLog.append
 
@@ -237,14 +237,14 @@ def test_of_two_processes_on_one_store_one_ends_a_match_that_is_left_alone(
 
 
 async def sealed(service: Parts, match_id: str) -> bool:
-    """Whether a process has it that the match is over."""
+    """Whether the match is over according to this process."""
     return (await service.replicas.ledger(match_id)).match.sealed is not None
 
 
 def test_everybody_hears_that_a_match_has_expired_and_its_file_is_exact(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever watches it or the lobby, lists, and refusals; from the log and from the archive."""
+    """Watchers, lobby, lists and refusals have the reason, from the log and from the archive."""
     monkeypatch.setattr(app, "LOBBY_SECONDS", 0.01)
 
     async def scenario(keeper: Keeper) -> None:
@@ -283,7 +283,7 @@ def test_everybody_hears_that_a_match_has_expired_and_its_file_is_exact(
     ("limits", "expected"), [(Limits(), (3_600, 1_209_600)), (Limits(open_seconds=90, idle_seconds=0), (90, 0))]
 )
 def test_where_nothing_is_said_the_operators_times_hold(limits: Limits, expected: tuple[int, int]) -> None:
-    """Also never; what is said is what holds."""
+    """0 means never; terms of the opener override the operator's."""
 
     async def scenario(world: World) -> None:
         opener = world.person("opener")

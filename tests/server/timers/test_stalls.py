@@ -1,4 +1,4 @@
-"""A store or a process that stalls for 8 seconds costs no player any time, at every moment of a sweep."""
+"""If store or process stall for 8 seconds at any moment of a sweep, no player loses time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BEAT_MS = 1_000
 
 
 def stall_once(replicas: Replicas, call: str, when: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Let the next call of this kind take 8 s, before the store does anything or before its answer arrives."""
+    """Let the next call of this kind take 8 s, before the store acts or before its answer arrives."""
     sound: Any = getattr(replicas.log, call)
     stalled: list[str] = []
 
@@ -37,7 +37,7 @@ def stall_once(replicas: Replicas, call: str, when: str, monkeypatch: pytest.Mon
 
 
 async def play_on(replicas: Replicas, ms: int) -> None:
-    """Let so much time go by, in which the first replica beats once a second."""
+    """Let this time pass, with a beat of the first replica every second."""
     for _ in range(ms // BEAT_MS):
         await replicas.beat(0)
 
@@ -45,7 +45,7 @@ async def play_on(replicas: Replicas, ms: int) -> None:
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("call", ["now_ms", "last_beat", "beat", "lease", "counts", "due", "has_index"])
 def test_a_stall_of_the_store_is_charged_to_no_player(call: str, when: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A sweep judges the gap by the very time that it writes, so no moment is lost between two sweeps."""
+    """A sweep measures the gap up to the time that it then writes, so no moment is missed between sweeps."""
 
     async def scenario() -> None:
         replicas = Replicas()
@@ -53,7 +53,7 @@ def test_a_stall_of_the_store_is_charged_to_no_player(call: str, when: str, monk
         began_ms = replicas.now_ms
         await play_on(replicas, 5_000)
         stalled = stall_once(replicas, call, when, monkeypatch)
-        # Matches are counted every five seconds, so by the end of these the call has been made.
+        # Matches are counted every five seconds, so the call has been made by then.
         await play_on(replicas, 6_000)
         assert [call] == stalled
         runs_out_ms = (await replicas.ledger()).clock.runs_out_ms()
@@ -71,7 +71,7 @@ def test_a_stall_of_the_store_is_charged_to_no_player(call: str, when: str, monk
 
 @pytest.mark.parametrize("call", ["summaries", "read", "put_off"])
 def test_a_stall_while_matches_are_looked_at_ends_no_turn(call: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process that takes over reads each match; the turn would be over by the time that its log has arrived."""
+    """A process that takes over reads each match; meanwhile the turn would have run out."""
 
     async def scenario() -> None:
         replicas = Replicas()
@@ -92,7 +92,7 @@ def test_a_stall_while_matches_are_looked_at_ends_no_turn(call: str, monkeypatch
 
 
 def test_a_stall_while_downtime_is_pardoned_is_pardoned_in_the_next_sweep(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The match that was pardoned before the stall as well."""
+    """The match credited before the stall gets the additional time as well."""
 
     async def scenario() -> None:
         replicas = Replicas()
@@ -110,7 +110,7 @@ def test_a_stall_while_downtime_is_pardoned_is_pardoned_in_the_next_sweep(monkey
 
 
 def test_downtime_that_takes_long_to_pardon_is_pardoned_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The service is there for players meanwhile: their clocks go on, however many matches there are."""
+    """Players' clocks run during the crediting, however many matches there are."""
 
     async def scenario() -> None:
         replicas = Replicas()

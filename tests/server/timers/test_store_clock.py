@@ -1,4 +1,4 @@
-"""A store whose clock is another than the service's: it is said once for each change, and measured."""
+"""A store whose clock differs from the service's: each change is logged once and measured."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from rollbook.server.timers.store_clock import StoreClock
 
 
 class Clocks:
-    """A store, and a service, each with a clock that can be set."""
+    """A store and a service, each with a clock that tests set."""
 
     def __init__(self) -> None:
-        """They agree."""
+        """Begin with equal clocks."""
         self.store_ms = self.service_ms = 1_700_000_000_000
 
     async def now_ms(self) -> int:
-        """What the store's clock shows."""
+        """The store's time in milliseconds."""
         return self.store_ms
 
 
 @pytest.mark.parametrize(("apart_ms", "said"), [(0, []), (1_000, []), (1_001, [1_001]), (-3_600_000, [-3_600_000])])
 def test_a_difference_of_more_than_a_second_is_logged_once_and_measured(apart_ms: int, said: list[int]) -> None:
-    """Also one that comes while the service runs; matches go by the store's clock all the same."""
+    """Also a difference that begins during service; matches use the store's clock all the same."""
     clocks, metrics = Clocks(), Metrics()
     log: Any = clocks
     clock = StoreClock(log, lambda: clocks.service_ms, lambda: 5_000, metrics)
@@ -45,7 +45,7 @@ def test_a_difference_of_more_than_a_second_is_logged_once_and_measured(apart_ms
 
 
 def test_an_answer_that_was_long_under_way_does_not_put_the_clock_back() -> None:
-    """The store said what time it was when it answered; whatever fits between question and arrival is believed."""
+    """The store's time is that of its answer; any time between question and arrival is plausible."""
     steady, under_way = [5_000], [0, 2_000, 0]
 
     class Slow:

@@ -1,4 +1,4 @@
-"""Turns that run out, seats that do not get ready, downtime: done once, however many replicas look."""
+"""Turns that run out, seats that do not get ready, downtime: each handled once, however many replicas sweep."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_replica_whose_clock_is_fast_ends_no_turn_early() -> None:
 
 
 def test_a_turn_begun_while_the_clock_of_the_service_was_an_hour_ahead_times_out() -> None:
-    """Only the store's clock counts; the difference is measured, for an operator to see."""
+    """Only the store's clock counts; the difference is measured for operators."""
     store = Clock()
     store.ms -= 3_600_000
 
@@ -76,7 +76,7 @@ def test_a_turn_begun_while_the_clock_of_the_service_was_an_hour_ahead_times_out
 
 
 def test_a_steady_clock_goes_on_although_the_clock_of_the_service_is_set() -> None:
-    """Between two beats as well: a single event from the future would hold up its match for as long."""
+    """Also between two beats: an event from the future would block its match until that time."""
 
     async def scenario() -> None:
         set_ms = steady_ms = 0
@@ -90,7 +90,7 @@ def test_a_steady_clock_goes_on_although_the_clock_of_the_service_is_set() -> No
 
 @pytest.mark.parametrize("gap_ms", [3_000, 5_000, 60_000])
 def test_after_any_gap_of_its_beats_the_sweeper_ends_no_turn_for_five_seconds(gap_ms: int) -> None:
-    """Whoever could not reach the service has that long to move; a gap of more than 5 s is nobody's besides."""
+    """Players who could not reach the service have that long to move; a gap of more than 5 s is also credited."""
 
     async def scenario() -> None:
         replicas = Replicas()
@@ -109,7 +109,7 @@ def test_after_any_gap_of_its_beats_the_sweeper_ends_no_turn_for_five_seconds(ga
 
 
 def test_one_replica_sweeps_and_another_takes_over_when_it_is_gone() -> None:
-    """Soon enough that nothing counts as downtime; who comes back finds that it sweeps no more."""
+    """The takeover is fast enough that no downtime is recorded; the returning replica no longer sweeps."""
 
     async def scenario() -> None:
         replicas = Replicas()
@@ -130,7 +130,7 @@ def test_one_replica_sweeps_and_another_takes_over_when_it_is_gone() -> None:
 
 
 def test_a_turn_ends_in_time_although_the_replica_that_sweeps_is_killed() -> None:
-    """Once, by the one that took over."""
+    """The replica that took over ends it once."""
 
     async def scenario() -> None:
         replicas = Replicas()
@@ -147,7 +147,7 @@ def test_a_turn_ends_in_time_although_the_replica_that_sweeps_is_killed() -> Non
 
 
 def test_downtime_is_pardoned_once_and_nobody_times_out_for_it() -> None:
-    """After a gap in the beats, exactly one replica says so in every match that has a clock."""
+    """After a gap in the beats, exactly one replica credits it to every match with a clock."""
 
     async def scenario() -> None:
         replicas = Replicas()
@@ -165,7 +165,7 @@ def test_downtime_is_pardoned_once_and_nobody_times_out_for_it() -> None:
 
 
 def test_a_seat_that_does_not_get_ready_in_time_aborts_the_match() -> None:
-    """By name; the match leaves the lobby."""
+    """The reason names the seat, and the match leaves the lobby."""
 
     async def scenario() -> None:
         replicas = Replicas()
@@ -181,7 +181,7 @@ def test_a_seat_that_does_not_get_ready_in_time_aborts_the_match() -> None:
 
 
 def test_after_downtime_seats_have_five_seconds_to_get_ready() -> None:
-    """Their time was out while nobody could get ready."""
+    """Their time ran out while the service was down."""
 
     async def scenario() -> None:
         replicas = Replicas()
@@ -198,7 +198,7 @@ def test_after_downtime_seats_have_five_seconds_to_get_ready() -> None:
 
 
 def test_a_match_that_everybody_has_left_ends() -> None:
-    """Turn after turn times out, until seats forfeit and the match is over."""
+    """Turn after turn times out until the seats forfeit and the match is over."""
 
     async def scenario() -> None:
         replicas = Replicas()
@@ -216,7 +216,7 @@ def test_a_match_that_everybody_has_left_ends() -> None:
 def test_a_match_that_nobody_can_make_sense_of_costs_no_other_its_clock(
     failure: type[Exception], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One that raises what nobody foresaw, or lies in an archive that is away, is passed over, in every sweep."""
+    """A match that raises an unexpected error, or is in an unavailable archive, is skipped in every sweep."""
 
     async def scenario() -> None:
         replicas = Replicas()
@@ -239,7 +239,7 @@ def test_a_match_that_nobody_can_make_sense_of_costs_no_other_its_clock(
 
 
 def test_a_match_without_a_clock_is_left_alone() -> None:
-    """Friends may take a week for a turn."""
+    """Players may take a week for a turn."""
 
     async def scenario() -> None:
         replicas = Replicas()
@@ -253,7 +253,7 @@ def test_a_match_without_a_clock_is_left_alone() -> None:
 
 
 def failing(log: MemoryLog, name: str, monkeypatch: pytest.MonkeyPatch, *, times: int = 10**6) -> Callable[[], None]:
-    """Let the store refuse this call so often; what is returned makes it well again."""
+    """Let the store refuse this call so often; return a function that repairs it."""
     sound: Any = getattr(log, name)
     left = [times]
 
@@ -269,7 +269,7 @@ def failing(log: MemoryLog, name: str, monkeypatch: pytest.MonkeyPatch, *, times
 
 @pytest.mark.parametrize("dies", [False, True])
 def test_downtime_is_pardoned_although_the_store_fails_at_first(dies: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The gap is known until every match was pardoned, also to a process that is started after another one has died."""
+    """The gap is kept until every match was credited, also for a process started after another has died."""
 
     async def scenario() -> None:
         replicas = Replicas()
@@ -294,7 +294,7 @@ def test_downtime_is_pardoned_although_the_store_fails_at_first(dies: bool, monk
 
 
 def test_a_match_that_was_pardoned_before_the_store_failed_is_pardoned_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The others are pardoned in the next sweep."""
+    """The other matches are credited in the next sweep."""
 
     async def scenario() -> None:
         replicas = Replicas()
@@ -326,7 +326,7 @@ def test_a_match_that_was_pardoned_before_the_store_failed_is_pardoned_once(monk
 
 @pytest.mark.parametrize("call", ["due", "read"])
 def test_no_turn_ends_at_the_first_sweep_after_an_outage_of_a_part(call: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As long as matches cannot be read the service is away, although the store hears its beats."""
+    """While matches cannot be read the service counts as down, although its beats reach the store."""
 
     async def scenario() -> None:
         replicas = Replicas()
@@ -350,7 +350,7 @@ def test_no_turn_ends_at_the_first_sweep_after_an_outage_of_a_part(call: str, mo
 
 
 def test_a_sweep_looks_only_at_what_is_due_or_new_in_the_lobby(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many matches there are; a match is heard of when its turn may be over at the soonest."""
+    """A match is read when its turn may be over, however many matches there are."""
 
     async def scenario() -> None:
         replicas = Replicas()
@@ -375,7 +375,7 @@ def test_a_sweep_looks_only_at_what_is_due_or_new_in_the_lobby(monkeypatch: pyte
 
 
 def test_a_turn_that_is_shorter_than_the_one_before_it_ends_in_time() -> None:
-    """A seat that still has all of its reserve may be followed by one that has none."""
+    """A seat with its whole reserve may be followed by a seat without any."""
 
     async def scenario() -> None:
         replicas = Replicas()
@@ -392,7 +392,7 @@ def test_a_turn_that_is_shorter_than_the_one_before_it_ends_in_time() -> None:
 
 
 def test_matches_that_cannot_be_swept_are_counted_and_forgotten_with_the_lobby() -> None:
-    """Every attempt counts, and they are some seconds apart; nothing is remembered of a match that is gone."""
+    """Every attempt counts, some seconds apart; a match that has left the lobby is forgotten."""
 
     async def scenario() -> None:
         replicas = Replicas()
@@ -416,7 +416,7 @@ def test_matches_that_cannot_be_swept_are_counted_and_forgotten_with_the_lobby()
 
 
 def test_a_sweep_that_takes_long_ends_and_the_next_one_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that the sweeper comes round, and the lobby is looked at anew, however much there is to do at first."""
+    """A sweep ends after a while, so that the sweeper sees new matches, however much there is to do at first."""
 
     async def scenario() -> None:
         replicas = Replicas()
