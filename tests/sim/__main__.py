@@ -1,7 +1,7 @@
 """Simulate the service under faults: `python -m tests.sim --seeds 2000`.
 
-Every seed is one world that can be run again, step by step the same. The first that breaks a promise ends the run with
-exit code 1; `--trace` shows what led there, and `--steps` lets things go wrong for fewer messages, so that it is short.
+Every seed is one world that can be repeated step by step. The first broken promise ends the run with exit code 1.
+`--trace` prints the events before it, and `--steps` limits the faults to fewer messages, for a shorter trace.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from tests.sim.observations import told_line
 from tests.sim.world import Outcome, timed_run
 
 LINE = 200
-"""Characters of a line of a trace."""
+"""Longest line of a trace in characters."""
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run seeds until one fails; the exit code."""
+    """Run seeds until one fails; return the exit code."""
     options = _options(words)
     seeds = range(options.seed, options.seed + options.seeds)
     also = tuple(Fault[name.upper()] for name in options.also)

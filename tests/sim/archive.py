@@ -1,4 +1,4 @@
-"""An archive in memory, which all processes of a simulation share."""
+"""An archive in memory, shared by all processes of a simulation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class MemoryArchive:
 
     @property
     def where(self) -> str:
-        """Nowhere."""
+        """A name for the place of the archive."""
         return "memory"
 
     async def put(self, match_id: str, data: bytes) -> None:
@@ -23,14 +23,14 @@ class MemoryArchive:
         self.files[match_id] = data
 
     async def get(self, match_id: str) -> bytes | None:
-        """The file of a match; none if there is none."""
+        """The file of a match, or None."""
         return self.files.get(match_id)
 
     async def versions(self) -> dict[str, str]:
-        """By match id all files that there are."""
+        """The hash of every file by match id."""
         return {match_id: hashlib.sha256(data).hexdigest() for match_id, data in self.files.items()}
 
     async def mark(self, claim: str = "") -> str:
-        """The mark of this archive."""
+        """The mark of this archive; the first claim sets it."""
         self._mark = self._mark or claim
         return self._mark

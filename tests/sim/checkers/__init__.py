@@ -1,1 +1,1 @@
-"""Checkers, each of one promise, by its name."""
+"""One checker per promise, by name."""

@@ -1,4 +1,4 @@
-"""What a checker is: it looks at all that is observed, and at the end at what is stored, and says what broke."""
+"""The base of all checkers: they examine every observation and the final logs, and report broken promises."""
 
 from __future__ import annotations
 
@@ -14,50 +14,50 @@ from tests.sim.tables import Table
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A promise that was broken."""
+    """A broken promise."""
 
     checker: str
     sentence: str
     match_id: str = ""
 
     def __str__(self) -> str:
-        """Name and sentence."""
+        """Return name and sentence."""
         return f"{self.checker}: {self.sentence}"
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What there is when a simulation is over."""
+    """The state at the end of a simulation."""
 
     logs: Mapping[str, Sequence[Entry]]
-    """By match id everything that the store and the archive hold."""
+    """All entries of store and archive, by match id."""
     tables: Mapping[str, Table]
-    """By match id what was to be played."""
+    """The planned play by match id."""
     harmed: frozenset[str]
-    """Matches whose log lost something that the store had said was durable."""
+    """Matches whose log lost something that the store had confirmed as durable."""
     calm_at: float
-    """When the last thing had gone wrong."""
+    """The time of the last fault."""
     refused_as_lost: frozenset[str] = frozenset()
-    """Matches of which somebody heard that their log is lost."""
+    """Matches for which a client got DATA_LOSS."""
     begun_anew: frozenset[str] = frozenset()
-    """Matches that were opened a second time by the same request, because a failover had left nothing of them."""
+    """Matches opened a second time by the same request, because a failover had lost the whole first log."""
     stuck: Mapping[str, str] = field(default_factory=dict)
-    """By match id what nothing more came of, although nothing went wrong any more."""
+    """Matches without progress after the last fault: the reason by match id."""
 
     def events(self, match_id: str) -> list[Event]:
         """The events of a match as messages."""
         return [Event.FromString(entry.event) for entry in self.logs.get(match_id, ())]
 
     def is_lost(self, match_id: str) -> bool:
-        """Whether the match has ended as one whose log lost what was told."""
+        """Whether the match was sealed because its log lost delivered events."""
         aborted = self._aborted(match_id)
         return aborted is not None and aborted.reason == ABORT_REASON_LOG_LOST
 
     def excuses(self, match_id: str) -> bool:
-        """Whether something of the match may be missing: its log was harmed, and the service has said so.
+        """Whether events of the match may be missing: its log was harmed, and the service reported that.
 
-        By its seal; or, if somebody ended what was left through a process that knew of no more, by refusing whoever
-        kept a head of the rest. A match that was begun anew has nothing left that could have been refused.
+        The report is the seal; or, if a process without knowledge of the loss ended the match, the refusal of a client
+        that kept a head. A match that was opened again has nothing left to refuse.
         """
         if match_id not in self.harmed:
             return False
@@ -65,32 +65,32 @@ class Ending:
         return self.is_lost(match_id) or ended_unaware or match_id in self.begun_anew or not self.logs.get(match_id)
 
     def _aborted(self, match_id: str) -> Any:
-        """Why the match has ended without a result; none if it has not."""
+        """The abort of the match, or None."""
         log = self.logs.get(match_id)
         sealed = Event.FromString(log[-1].event).sealed if log else None
         return sealed.aborted if sealed is not None and sealed.HasField("aborted") else None
 
 
 class Checker:
-    """Holds the service to one promise."""
+    """Checks one promise of the service."""
 
     name: ClassVar[str]
 
     def __init__(self) -> None:
-        """Nothing has been broken."""
+        """Begin without violations."""
         self.violations: list[Violation] = []
 
     def look(self, at: float, observation: Observation) -> None:
-        """Look at what is observed, at this moment."""
+        """Examine an observation at this time."""
 
     def conclude(self, ending: Ending) -> None:
-        """Look at what is left in the end."""
+        """Examine the final state."""
 
     def fail(self, sentence: str, match_id: str = "") -> None:
-        """Say that the promise was broken."""
+        """Record that the promise was broken."""
         self.violations.append(Violation(self.name, sentence, match_id))
 
 
 def made_of(message: Any) -> Any:
-    """What an answer says that a command made; none for a message that says nothing of that kind."""
+    """The `made` part of an answer, or None."""
     return message.made if "made" in message.DESCRIPTOR.fields_by_name and message.HasField("made") else None

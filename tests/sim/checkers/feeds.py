@@ -1,4 +1,4 @@
-"""Promises of the feeds: what a watcher is told comes in order, once, from anywhere on, and is what others are told."""
+"""Promises of the feeds: events come in order, once, from any position, with the same bytes for all watchers."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from tests.sim.observations import Observation, Told
 Watch = tuple[str, int | None]
 
 CATCHING_UP_SECONDS: Final = 10.0
-"""By then a watcher has caught up for whom nothing goes wrong."""
+"""Within this time an undisturbed watcher must have caught up."""
 
 
 def frame_of(observation: Observation) -> Any:
-    """The frame of a watch of a match that is observed; none if it is something else."""
+    """The observed frame of a match feed, or None for any other observation."""
     if isinstance(observation, Told) and observation.method == "WatchMatch" and not observation.status:
         return observation.message
     return None
 
 
 class Ordered(Checker):
-    """A watch tells events in ascending order."""
+    """A feed sends events in ascending order."""
 
     name: ClassVar[str] = "ordered"
 
     def __init__(self) -> None:
-        """Nothing has been told."""
+        """Begin without events."""
         super().__init__()
         self._last: dict[Watch, int] = {}
 
     def look(self, at: float, observation: Observation) -> None:
-        """Compare every event with the one before."""
+        """Compare every event with the previous one."""
         del at
         frame = frame_of(observation)
         if frame is None or frame.WhichOneof("frame") != "events":
@@ -49,18 +49,18 @@ class Ordered(Checker):
 
 
 class Unique(Checker):
-    """A watch tells every event once, and none that its watcher had already."""
+    """A feed sends every event once, and none that its watcher already has."""
 
     name: ClassVar[str] = "unique"
 
     def __init__(self) -> None:
-        """Nothing has been told."""
+        """Begin without events."""
         super().__init__()
         self._told: dict[Watch, set[int]] = {}
         self._begun: dict[Watch, int] = {}
 
     def look(self, at: float, observation: Observation) -> None:
-        """Look for it among those that were told."""
+        """Check that the event was not sent before."""
         del at
         frame = frame_of(observation)
         if frame is None:
@@ -78,17 +78,17 @@ class Unique(Checker):
 
 
 class Resumable(Checker):
-    """A watch goes on from every position that its watcher was told, at whatever process."""
+    """A feed resumes from every position that its watcher received, at any process."""
 
     name: ClassVar[str] = "resumable"
 
     def __init__(self) -> None:
-        """Nothing has been refused."""
+        """Begin without refusals."""
         super().__init__()
         self._refused: list[Told] = []
 
     def look(self, at: float, observation: Observation) -> None:
-        """Remember whoever was refused, or was served from elsewhere."""
+        """Remember refusals, and check that a feed begins at the requested position."""
         del at
         if not isinstance(observation, Told) or observation.method != "WatchMatch":
             return
@@ -103,7 +103,10 @@ class Resumable(Checker):
                 self.fail(f"{who} asked to go on behind {asked.position.sequence}, and got {served}")
 
     def conclude(self, ending: Ending) -> None:
-        """Refusals are right for logs that lost something, and for viewers whose past depends on whose clock it is."""
+        """Refusals are right for logs that lost events, and for delayed viewers.
+
+        The past of a delayed viewer depends on the process's clock.
+        """
         for told in self._refused:
             table = ending.tables.get(told.match_id)
             delayed = table is not None and table.terms["spectator_delay_seconds"]
@@ -114,12 +117,12 @@ class Resumable(Checker):
 
 
 class CaughtUp(Checker):
-    """A watcher for whom nothing goes wrong soon hears that it has caught up, exactly when it has, also at the end."""
+    """An undisturbed watcher soon gets `caught_up`, at the right position, and always before the end."""
 
     name: ClassVar[str] = "caught up"
 
     def __init__(self) -> None:
-        """Nobody watches."""
+        """Begin without watchers."""
         super().__init__()
         self._begun: dict[Watch, tuple[float, str]] = {}
         self._last_heard: dict[Watch, float] = {}
@@ -149,7 +152,7 @@ class CaughtUp(Checker):
             self.fail(f"{watch[0]} was told of the end without having caught up", observation.match_id)
 
     def conclude(self, ending: Ending) -> None:
-        """Look for those that waited in vain."""
+        """Find watchers that waited too long."""
         for watch, (begun, match_id) in self._begun.items():
             waited = self._last_heard[watch] - max(begun, ending.calm_at)
             if watch not in self._caught_up and waited > CATCHING_UP_SECONDS:
@@ -157,12 +160,12 @@ class CaughtUp(Checker):
 
 
 class SameBytes(Checker):
-    """What was told live is what is told later, by whichever process, and what is stored and archived."""
+    """Events sent live equal those sent later by any process, and those stored and archived."""
 
     name: ClassVar[str] = "same bytes"
 
     def __init__(self) -> None:
-        """Nothing has been told."""
+        """Begin without events."""
         super().__init__()
         self._told: dict[tuple[str, int, bytes], str] = {}
 
@@ -178,7 +181,7 @@ class SameBytes(Checker):
             self._told[observation.match_id, number, told.event] = observation.who
 
     def conclude(self, ending: Ending) -> None:
-        """Compare it with the log."""
+        """Compare the events with the log."""
         for (match_id, number, data), viewer in self._told.items():
             log = ending.logs.get(match_id, ())
             if not ending.excuses(match_id) and (number > len(log) or log[number - 1].event != data):

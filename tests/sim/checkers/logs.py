@@ -1,4 +1,4 @@
-"""Promises about the log: what is acknowledged is there, nothing else is, and it was decided once."""
+"""Promises about the log: acknowledged events are in it, no others, and each was decided once."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from tests.sim.store import Attempt
 
 
 class Acked(Checker):
-    """Every event that was acknowledged is in the log; a request that made it gets the same answer again and again."""
+    """Every acknowledged event is in the log, and a repeated request always gets the same answer."""
 
     name: ClassVar[str] = "acked"
 
     def __init__(self) -> None:
-        """Nothing has been acknowledged."""
+        """Begin without acknowledgements."""
         super().__init__()
         self._acknowledged: dict[tuple[str, int, bytes], str] = {}
         self._answers: dict[tuple[str, str], tuple[int, int]] = {}
         self._messages: dict[tuple[str, str, bytes], bytes] = {}
         self._made_at: dict[bytes, float] = {}
         self._broken: list[tuple[str, str]] = []
-        """By match id what cannot be excused but by a log that lost something."""
+        """Match ids with violations that only a harmed log can excuse."""
 
     def look(self, at: float, observation: Observation) -> None:
-        """Remember what an answer acknowledges, and what was refused although it was in the log by then."""
+        """Remember acknowledged events, and refusals of requests that were already in the log."""
         if isinstance(observation, Attempt):
             request = Event.FromString(observation.entries[0].event).request
             if request and isinstance(observation.result, Appended):
@@ -60,7 +60,7 @@ class Acked(Checker):
             self._acknowledged[match_id, Event.FromString(event.event).sequence, event.event] = told.who
 
     def conclude(self, ending: Ending) -> None:
-        """Find it in the log."""
+        """Compare with the log."""
         for match_id, sentence in self._broken:
             if match_id not in ending.harmed:
                 self.fail(sentence, match_id)
@@ -71,36 +71,36 @@ class Acked(Checker):
 
 
 def _request_hash(asked: Asked) -> bytes:
-    """As the log has it; empty for what is no command."""
+    """The hash of a request as in the log, or b"" for an observation that is no command."""
     request_id: str = getattr(asked.request, "request_id", "")
     return request_hash(asked.viewer.subject, request_id) if request_id else b""
 
 
 def _means_again(told: Told) -> bool:
-    """Whether a refusal only asks for the request to be sent again."""
+    """Whether a refusal only asks for the same request again."""
     return told.status in AGAIN or told.reason in {"CONTENDED", "SKIPPED"}
 
 
 class NoPhantom(Checker):
-    """Nothing is in the log that nobody asked for, but for what the service does by itself."""
+    """Every event in the log was requested, or is one that the service makes by itself."""
 
     name: ClassVar[str] = "no phantom"
 
     _ASKED: ClassVar = {"opened", "seat_taken", "seat_left", "ready", "resigned", "chosen"}
 
     def __init__(self) -> None:
-        """Nothing has been asked for."""
+        """Begin without requests."""
         super().__init__()
         self._asked: set[bytes] = set()
 
     def look(self, at: float, observation: Observation) -> None:
-        """Remember what is asked for, as the log knows it."""
+        """Remember the hash of every request."""
         del at
         if isinstance(observation, Asked) and (asked := _request_hash(observation)):
             self._asked.add(asked)
 
     def conclude(self, ending: Ending) -> None:
-        """Look for who asked for every event that somebody must have asked for."""
+        """Find the request of every event that needs one."""
         for match_id in ending.logs:
             request = b""
             for event in ending.events(match_id):
@@ -112,18 +112,18 @@ class NoPhantom(Checker):
 
 
 class OneWinner(Checker):
-    """Of all appends to one place of a log exactly one is told that it is there."""
+    """Of all appends to one position of a log, exactly one succeeds."""
 
     name: ClassVar[str] = "one winner"
 
     def __init__(self) -> None:
-        """Nobody has won."""
+        """Begin without appends."""
         super().__init__()
         self._won: dict[tuple[str, int], str] = {}
         self._twice: list[tuple[str, int, str, str]] = []
 
     def look(self, at: float, observation: Observation) -> None:
-        """Remember who has won which place."""
+        """Remember the successful append of each position."""
         del at
         if not isinstance(observation, Attempt) or not isinstance(observation.result, Appended):
             return
@@ -133,25 +133,25 @@ class OneWinner(Checker):
         self._won[place] = observation.client
 
     def conclude(self, ending: Ending) -> None:
-        """A log that lost its end has places that are won again."""
+        """A log that lost its end may have positions that are appended again."""
         for match_id, sequence, first, second in self._twice:
             if match_id not in ending.harmed:
                 self.fail(f"event {sequence} was appended by {first} and by {second}", match_id)
 
 
 class Gapless(Checker):
-    """The log is numbered from 1 without a gap, each event behind the one before; and so is what a watch tells."""
+    """The log is numbered from 1 without a gap, each event linked to the previous one; feeds have no gap either."""
 
     name: ClassVar[str] = "gapless"
 
     def __init__(self) -> None:
-        """Nobody watches."""
+        """Begin without watchers."""
         super().__init__()
         self._begun: dict[tuple[str, int | None], int] = {}
         self._told: dict[tuple[str, int | None], set[int]] = {}
 
     def look(self, at: float, observation: Observation) -> None:
-        """Whenever a watcher has caught up, it has been told everything."""
+        """Whenever a watcher has caught up, it has received every event."""
         del at
         if not isinstance(observation, Told) or observation.method != "WatchMatch" or observation.status:
             return
@@ -170,7 +170,7 @@ class Gapless(Checker):
                 self.fail(f"{who}, and not event {min(missing)}", observation.match_id)
 
     def conclude(self, ending: Ending) -> None:
-        """Read every log as a stranger would."""
+        """Check numbers and links of every log."""
         for match_id, log in ending.logs.items():
             previous = genesis(match_id)
             for number, entry in enumerate(log, 1):
@@ -182,19 +182,19 @@ class Gapless(Checker):
 
 
 class AtomicCommand(Checker):
-    """Of the events of one command all are in the log, or none; what an answer says was made came in one append."""
+    """The events of one command are all in the log or none; the events of an answer came in one append."""
 
     name: ClassVar[str] = "atomic command"
 
     def __init__(self) -> None:
-        """Nothing has been appended."""
+        """Begin without appends."""
         super().__init__()
         self._appended: set[tuple[str, int, int]] = set()
         self._commands: dict[tuple[str, tuple[bytes, ...]], None] = {}
         self._divided: list[tuple[str, str]] = []
 
     def look(self, at: float, observation: Observation) -> None:
-        """Remember what belongs together."""
+        """Remember the events of each command, the appends, and the answers that match none."""
         del at
         if isinstance(observation, Decided):
             self._commands[observation.match_id, tuple(entry.event for entry in observation.entries)] = None
@@ -215,7 +215,7 @@ class AtomicCommand(Checker):
             self._divided.append((match_id, why))
 
     def conclude(self, ending: Ending) -> None:
-        """Look for all of it; a log that lost its end may have a part of a command."""
+        """Check that commands are complete; a log that lost its end may have a part of one."""
         for match_id, why in self._divided:
             if match_id not in ending.harmed:
                 self.fail(why, match_id)
@@ -228,17 +228,17 @@ class AtomicCommand(Checker):
 
 
 class OneDie(Checker):
-    """Whoever decides the same on the same log draws the same: what chance gives does not depend on the process."""
+    """The same decision on the same log draws the same outcome in every process."""
 
     name: ClassVar[str] = "one die"
 
     def __init__(self) -> None:
-        """Nothing has been drawn."""
+        """Begin without draws."""
         super().__init__()
         self._drawn: dict[tuple[str, int, bytes, tuple[bytes, ...]], tuple[bytes, bytes]] = {}
 
     def look(self, at: float, observation: Observation) -> None:
-        """Compare what was drawn with what was drawn behind the same events."""
+        """Compare a draw with earlier draws after the same events."""
         del at
         if not isinstance(observation, Decided):
             return
@@ -256,7 +256,7 @@ class OneDie(Checker):
 
 
 def _body(event: Event) -> bytes:
-    """What an event says but for times, which differ from process to process."""
+    """The bytes of an event without times, link and request, which differ between processes."""
     plain = Event()
     plain.CopyFrom(event)
     plain.ClearField("time_ms")
@@ -268,12 +268,12 @@ def _body(event: Event) -> bytes:
 
 
 class Sealed(Checker):
-    """Once nothing goes wrong any more, every match comes to its seal as fast as its clock allows."""
+    """After the last fault every match is sealed as fast as its clock allows."""
 
     name: ClassVar[str] = "sealed"
 
     def conclude(self, ending: Ending) -> None:
-        """Say which did not."""
+        """Report the matches that were not sealed."""
         for match_id, why in ending.stuck.items():
             self.fail(why, match_id)
 
