@@ -14,7 +14,7 @@ from rollbook.server.forgetting.kept_names import opened
 
 
 async def forget(data: Path, name: str, last: str) -> None:
-    """Erase the name, no further than to this step, which ends the process as `kill -9` would."""
+    """Erase the name up to this step; the process then kills itself as `kill -9` would."""
 
     def step(now: str) -> None:
         if now == last:

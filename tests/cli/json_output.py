@@ -1,4 +1,4 @@
-"""The output of `--json`, and whether the help of the command explains it."""
+"""Parses the output of `--json` and checks that the command's help explains every field."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def objects(command: Callable[..., int], output: str) -> list[dict[str, Any]]:
-    """The objects that a command printed, one a line; the text of its flag `--json` names every field."""
+    """Return the printed objects, one per line; the help of the flag `--json` must name every field."""
     found = [json.loads(line) for line in output.splitlines()]
     explained = re.findall(r"\w+", (command.__doc__ or "").partition("    as_json\n")[2])
     assert {name for each in found for name in each} <= set(explained)

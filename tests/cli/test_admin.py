@@ -36,12 +36,12 @@ from tests.storage.servers import Server, running
 SERVE = [sys.executable, "-m", "rollbook", "serve", "--listen", "127.0.0.1:0", "--log-level", "error"]
 IN_FORCE_SECONDS = 2.0
 PATIENCE_SECONDS = 100
-"""A command is a process of its own, which takes seconds to start where many others run."""
+"""Each command is a separate process, which can take seconds to start on a busy machine."""
 
 
 @dataclass
 class Site:
-    """Two replicas over one store, and whoever operates them."""
+    """Two replicas over one store, and the token of their operator."""
 
     store: Server
     services: tuple[Service, Service]
@@ -49,7 +49,7 @@ class Site:
     issuer: Issuer
 
     def admin(self, *words: str, code: int = 0, at: int = 0, token: str | None = None) -> str:
-        """What `rollbook admin` prints; it has to end with this code."""
+        """Run `rollbook admin` and return its output; fail unless the exit code is `code`."""
         command = [sys.executable, "-m", "rollbook", "admin", *words, "--service", self.services[at].address]
         done = subprocess.run(
             [*command, "--token", self.token if token is None else token],
@@ -62,18 +62,18 @@ class Site:
         return done.stdout if code == 0 else done.stdout + done.stderr
 
     def token_of(self, sub: str, role: Role = Role.PLAYER) -> str:
-        """A token that holds."""
+        """A valid token."""
         return self.issuer.mint(sub, role, name=sub, issued_at=int(time.time()), lifetime_seconds=3_600)
 
     def acts(self, what: str) -> list[dict[str, Any]]:
-        """What the log says of acts of this kind."""
+        """The log lines of operator acts of this kind."""
         lines = [line for each in self.services for line in each.lines]
         return [line for line in lines if line["event"] == "an operator has acted" and line["what"] == what]
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """One for all tests here; each uses subjects and matches of its own."""
+    """One site for all tests of this module; each test uses its own subjects and matches."""
     folder = tmp_path_factory.mktemp("site")
     with ExitStack() as stack:
         store = stack.enter_context(running(find_server(), folder / "valkey"))
@@ -87,12 +87,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 def by(token: str) -> list[tuple[str, str]]:
-    """Who calls."""
+    """Call metadata with this token."""
     return [("authorization", f"Bearer {token}")]
 
 
 def run(scenario: Callable[[], Awaitable[None]]) -> None:
-    """Run it, and give up when it takes far too long."""
+    """Run the scenario; fail after `PATIENCE_SECONDS`."""
 
     async def bounded() -> None:
         async with asyncio.timeout(PATIENCE_SECONDS):
@@ -102,13 +102,13 @@ def run(scenario: Callable[[], Awaitable[None]]) -> None:
 
 
 async def opened(line: Line, token: str, request_id: str = "a-request") -> str:
-    """The id of a match that this subject opens."""
+    """Open a match with this token and return its id."""
     request = match_pb2.OpenMatchRequest(request_id=request_id, seats=2, options=Options(cant_stop=CantStopOptions()))
     return str((await line.matches.OpenMatch(request, metadata=by(token))).match_id)
 
 
 async def is_refused(call: Callable[[], Awaitable[Any]], reason: str) -> Refused:
-    """The refusal with this reason, asked for as long as a ban may take to be in force, and looks to be late."""
+    """Retry the call until it is refused with this reason; fail after the time that a ban may take to apply."""
     deadline = time.monotonic() + IN_FORCE_SECONDS + READY_SECONDS / 2
     while True:
         try:
@@ -121,7 +121,7 @@ async def is_refused(call: Callable[[], Awaitable[Any]], reason: str) -> Refused
 
 
 def test_a_ban_is_in_force_in_every_process_and_the_refusal_says_until_when(site: Site) -> None:
-    """Whom one process keeps out the other does too, at its next look, which comes every second; so does SignIn."""
+    """Both processes apply a ban at their next look at the list (every second), and SignIn refuses as well."""
 
     async def scenario() -> None:
         lines = [Line(service.address) for service in site.services]
@@ -166,7 +166,10 @@ def test_a_ban_is_in_force_in_every_process_and_the_refusal_says_until_when(site
 
 
 def test_a_seat_is_kept_out_without_anybody_knowing_whose_it_is(site: Site) -> None:
-    """The log names nobody; the service finds whoever sits there when they call, also a guest who returns."""
+    """The log does not name the player.
+
+    The service refuses the player of the seat at the next call, also a returning guest.
+    """
 
     async def scenario() -> None:
         line = Line(site.services[0].address)
@@ -188,7 +191,7 @@ def test_a_seat_is_kept_out_without_anybody_knowing_whose_it_is(site: Site) -> N
 
 
 def test_feeds_under_way_end_and_streams_of_play_end_at_their_next_request(site: Site) -> None:
-    """In another process than the one that was asked; a quiet feed does not wait for its heartbeat."""
+    """The ban was requested from the other process; a quiet feed ends before its next heartbeat."""
 
     async def scenario() -> None:
         line = Line(site.services[1].address)
@@ -222,7 +225,7 @@ def test_feeds_under_way_end_and_streams_of_play_end_at_their_next_request(site:
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.0/8", "127.0.0.0/31"])
 def test_an_address_is_kept_out_but_for_operators(address: str, site: Site) -> None:
-    """Nobody from there signs in; whoever operates the service can still let them in again."""
+    """Players at the address cannot sign in; an operator at the same address can still lift the ban."""
 
     async def scenario() -> None:
         line = Line(site.services[0].address)
@@ -248,7 +251,7 @@ def test_an_address_is_kept_out_but_for_operators(address: str, site: Site) -> N
 
 
 def test_a_ban_ends_by_itself(site: Site) -> None:
-    """After its time, by the store's clock, nobody has to do anything, and nothing of it is left in the list."""
+    """A ban expires by the store's clock, without any action, and then leaves the list."""
 
     async def scenario() -> None:
         line = Line(site.services[0].address)
@@ -263,7 +266,7 @@ def test_a_ban_ends_by_itself(site: Site) -> None:
                 assert time.monotonic() < deadline
                 await asyncio.sleep(0.05)
         assert ban["ban_id"] not in await asyncio.to_thread(site.admin, "bans")
-        # Whatever changes the list lets go of what is over.
+        # Any change to the list removes expired bans.
         other = json.loads(await asyncio.to_thread(site.admin, "ban", "--subject", "emil", "--for", "1h", "--json"))
         with site.store.client() as client:
             ids = {field.decode() for field in client.hkeys(BANS_KEY)}
@@ -275,7 +278,7 @@ def test_a_ban_ends_by_itself(site: Site) -> None:
 
 
 def test_bans_come_page_by_page_and_are_bounded(site: Site) -> None:
-    """No list is longer than it may be, and no first call is compared with more bans than that."""
+    """A page has at most `--limit` bans, and the store accepts at most `MOST_BANS`."""
     for number in range(3):
         site.admin("ban", "--subject", f"many-{number}", "--for", f"{number + 2}d")
     found: list[dict[str, Any]] = []
@@ -323,7 +326,7 @@ def test_bans_come_page_by_page_and_are_bounded(site: Site) -> None:
     ],
 )
 def test_a_ban_that_cannot_be_meant_is_refused_by_its_field(site: Site, fields: dict[str, Any], field: str) -> None:
-    """Nothing is put into the store that no process can read."""
+    """A malformed ban is refused by its field, so that the store only holds bans that every process can read."""
 
     async def scenario() -> None:
         line = Line(site.services[0].address)
@@ -338,7 +341,7 @@ def test_a_ban_that_cannot_be_meant_is_refused_by_its_field(site: Site, fields: 
 
 
 def test_only_operators_may_do_any_of_it(site: Site) -> None:
-    """Players and judges are refused with the role that is needed; who has no token is not even asked what for."""
+    """Players are refused with the role that the call needs; a call without a token is refused as such."""
 
     async def scenario() -> None:
         line = Line(site.services[0].address)
@@ -362,7 +365,7 @@ def test_only_operators_may_do_any_of_it(site: Site) -> None:
 
 
 def test_matches_are_listed_shown_and_aborted_and_the_log_says_by_whom(site: Site) -> None:
-    """Private ones as well; a match that is whole is not dropped."""
+    """The lists include private matches; a match with a complete log cannot be dropped."""
 
     async def scenario() -> None:
         line = Line(site.services[0].address)
@@ -398,7 +401,7 @@ def test_matches_are_listed_shown_and_aborted_and_the_log_says_by_whom(site: Sit
 
 
 def test_lost_matches_are_listed_and_dropped(site: Site) -> None:
-    """One whose log is gone leaves the lobby; one that still has its beginning is sealed, and stays listed as lost."""
+    """A lost match without a log leaves the lobby. One whose first events remain is sealed and stays listed as lost."""
 
     async def scenario() -> None:
         line = Line(site.services[0].address)
@@ -430,7 +433,7 @@ def test_lost_matches_are_listed_and_dropped(site: Site) -> None:
 
 
 def test_the_state_tells_of_process_store_archive_and_limits(site: Site) -> None:
-    """As the process knows it that answers; of two replicas one sweeps."""
+    """The state is that of the process that answers; exactly one of two replicas sweeps."""
     states = [json.loads(site.admin("state", "--json", at=number)) for number in (0, 1)]
     for state, service in zip(states, site.services, strict=True):
         assert str(service.process.pid) == state["process"]
@@ -446,7 +449,7 @@ def test_the_state_tells_of_process_store_archive_and_limits(site: Site) -> None
 
 
 def test_every_process_states_the_matches_of_the_store_and_its_last_beat(site: Site) -> None:
-    """The process that does not sweep as well: operators cannot know which one answers them."""
+    """The process that does not sweep answers as well: operators cannot choose which process replies."""
 
     async def open_two() -> None:
         line = Line(site.services[0].address)
@@ -481,7 +484,7 @@ def test_every_process_states_the_matches_of_the_store_and_its_last_beat(site: S
 
 
 def test_the_state_is_told_although_the_store_does_not_answer(site: Site) -> None:
-    """Operators ask for it most of all then."""
+    """Operators need the state most when the store does not answer."""
     site.store.process.send_signal(signal.SIGSTOP)
     try:
         state = json.loads(site.admin("state", "--json"))
@@ -492,13 +495,13 @@ def test_the_state_is_told_although_the_store_does_not_answer(site: Site) -> Non
 
 
 def test_without_an_operators_token_the_command_says_where_one_comes_from(site: Site) -> None:
-    """A guest's would be refused at every turn."""
+    """The message names `rollbook admin --help`; a player's token is refused."""
     assert "rollbook admin --help" in site.admin("state", code=64, token="")
     assert "the service refuses" in site.admin("state", code=1, token=site.token_of("ida"))
 
 
 def test_every_command_has_a_help_with_an_example() -> None:
-    """Somebody who is woken at night reads that and nothing else."""
+    """An operator woken at night reads only this help."""
     from rollbook_clients.commands.admin import admin  # noqa: PLC0415 - only here
 
     names = [name for name in admin if not name.startswith("-")]

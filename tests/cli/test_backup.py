@@ -1,4 +1,4 @@
-"""`rollbook backup` and `rollbook restore` as an operator runs them, with a real service on both sides."""
+"""`rollbook backup` and `rollbook restore` as an operator runs them, with a real service before and after."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Keeping(Serving):
 
 
 async def told(line: Line, match_id: str) -> Stranger:
-    """Somebody who watched the match as far as it goes."""
+    """Sign in a spectator and read the match feed until it has caught up."""
     watcher = Stranger(line, "Watcher", random.Random(SEED))
     await watcher.sign_in()
     position = None
@@ -53,7 +53,7 @@ async def archived(data: Path, match_id: str) -> None:
 
 
 async def goes_on(line: Line, match_id: str, people: list[Stranger]) -> SignedHead:
-    """One choice more; the signed head that its player saw."""
+    """Make one more choice and return the signed head that the player received."""
     for person in people:
         request = match_pb2.GetMatchRequest(match_id=match_id)
         look = await line.matches.GetMatch(request, metadata=person.metadata, timeout=CALL_SECONDS)
@@ -65,7 +65,7 @@ async def goes_on(line: Line, match_id: str, people: list[Stranger]) -> SignedHe
 
 
 async def assert_refused_as_lost(line: Line, person: Stranger, head: SignedHead) -> None:
-    """Whoever saw this head is told that it is lost."""
+    """A client that received this head gets DATA_LOSS when it resumes from it."""
     at = Position(sequence=head.sequence, link=head.link, key_id=head.key_id, signature=head.signature)
     watch = feed_pb2.WatchMatchRequest(match_id=head.match_id, position=at)
     with pytest.raises(grpc.aio.AioRpcError) as caught:
@@ -75,7 +75,7 @@ async def assert_refused_as_lost(line: Line, person: Stranger, head: SignedHead)
 
 
 async def assert_lost(line: Line, person: Stranger, head: SignedHead) -> None:
-    """The same, and the match is sealed for it."""
+    """The head is refused as lost, and the match is sealed as aborted because its log was lost."""
     await assert_refused_as_lost(line, person, head)
     request = match_pb2.GetMatchRequest(match_id=head.match_id)
     look = await line.matches.GetMatch(request, metadata=person.metadata, timeout=CALL_SECONDS)
@@ -83,14 +83,14 @@ async def assert_lost(line: Line, person: Stranger, head: SignedHead) -> None:
 
 
 async def listed(line: Line, person: Stranger, count: int) -> set[str]:
-    """All matches of the lists, once there are so many: the index is made anew behind the start."""
+    """All listed matches, once there are `count` of them: the index is rebuilt after the start."""
     while len(there := await listed_now(line, person)) < count:  # noqa: ASYNC110 - of another process
         await asyncio.sleep(0.1)
     return there
 
 
 async def listed_now(line: Line, person: Stranger) -> set[str]:
-    """All matches of the lists."""
+    """All listed matches."""
     request = match_pb2.ListMatchesRequest()
     answer = await line.settled(
         lambda: line.matches.ListMatches(request, metadata=person.metadata, timeout=CALL_SECONDS)
@@ -102,9 +102,9 @@ async def listed_now(line: Line, person: Stranger) -> set[str]:
 def test_matches_in_play_and_archived_ones_are_all_there_after_a_restore(  # noqa: PLR0915 - one long story
     running: bool, tmp_path: Path
 ) -> None:
-    """While the service runs and people play, or after it was stopped; play goes on, with the same tokens and keys.
+    """Backups of a running and of a stopped service can be restored; play continues with the same tokens and keys.
 
-    Whoever saw more than the backup holds is told DATA_LOSS.
+    A client that saw more than the backup holds gets DATA_LOSS.
     """
 
     async def scenario() -> None:
@@ -161,7 +161,7 @@ def test_matches_in_play_and_archived_ones_are_all_there_after_a_restore(  # noq
 
 
 def test_half_a_backup_is_not_put_back(tmp_path: Path) -> None:
-    """However it was cut, or whatever else it is: nothing is left of the attempt."""
+    """A truncated backup, or a file that is no backup, is refused, and the failed restore leaves no files."""
 
     async def scenario() -> None:
         data, out = tmp_path / "data", tmp_path / "backup.tar.gz"
@@ -209,7 +209,7 @@ def backed_up(tmp_path: Path) -> tuple[Path, bytes]:
 
 
 def test_every_single_flipped_bit_of_a_backup_is_found(tmp_path: Path) -> None:
-    """Also one that changes no file in it, such as a time in a header: what has changed cannot be trusted."""
+    """Also a bit that changes no file, such as one of a header's time: any change makes the backup untrusted."""
     out, whole = backed_up(tmp_path)
     assert 2 == verify(out)
     flipped = bytearray(whole)
@@ -225,7 +225,7 @@ def test_every_single_flipped_bit_of_a_backup_is_found(tmp_path: Path) -> None:
 
 
 def test_a_length_too_large_to_count_to_is_damage(tmp_path: Path) -> None:
-    """In a header of the archive, where the tar reader fails with an error of its own kind."""
+    """A huge length in a header makes the tar reader fail with a different exception."""
     out, _ = backed_up(tmp_path)
     header = tarfile.TarInfo("././@PaxHeader")
     header.type, content = tarfile.XHDTYPE, b"9" * 20 + b" path=head.key\n"
@@ -236,7 +236,7 @@ def test_a_length_too_large_to_count_to_is_damage(tmp_path: Path) -> None:
 
 
 def test_a_damaged_backup_is_named_and_not_put_back(tmp_path: Path) -> None:
-    """By the command that verifies it and by the one that restores it, with their exit code; a whole one is said so."""
+    """Both `backup --verify` and `restore` exit with 3 and name the damaged file; a whole backup verifies with 0."""
 
     async def scenario() -> None:
         chance = random.Random(SEED)
@@ -262,7 +262,7 @@ def test_a_damaged_backup_is_named_and_not_put_back(tmp_path: Path) -> None:
 
 
 def test_what_is_listed_and_not_there_is_no_whole_backup(tmp_path: Path) -> None:
-    """Somebody made it who can compute checksums: still it is not what was backed up."""
+    """A forger can compute checksums, so the list of files must match the files."""
     out, _ = backed_up(tmp_path)
     with gzip.open(out) as packed, tarfile.open(fileobj=packed, mode="r|") as tar:
         tar.extractall(tmp_path / "unpacked", filter="data")

@@ -19,7 +19,7 @@ GAMES = list(current())
 
 
 def rollbook(*words: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Run the command in a process of its own."""
+    """Run the command in a separate process."""
     return subprocess.run(
         [sys.executable, "-m", "rollbook", *words],
         capture_output=True,
@@ -31,7 +31,7 @@ def rollbook(*words: str, env: dict[str, str] | None = None) -> subprocess.Compl
 
 
 def in_terminal(*words: str) -> str:
-    """What the command shows on a terminal."""
+    """Run the command on a pseudo-terminal and return what it prints."""
     child, terminal = pty.fork()
     if child == 0:
         os.execv(sys.executable, [sys.executable, "-m", "rollbook", *words])  # noqa: S606 - our own command
@@ -56,7 +56,7 @@ def files_of(folder: Path) -> dict[str, bytes]:
 
 
 def test_help_names_every_command_and_every_command_explains_itself() -> None:
-    """A user learns the program from the program."""
+    """Users can learn every command from `--help`."""
     done = rollbook("--help")
     assert 0 == done.returncode
     for command, purpose in (
@@ -73,7 +73,7 @@ def test_help_names_every_command_and_every_command_explains_itself() -> None:
 
 
 def test_games_lists_games_seats_and_options_in_words() -> None:
-    """What can be played, without reading code."""
+    """Users can see what they can play without reading code."""
     done = rollbook("games")
     assert 0 == done.returncode
     for game in current().values():
@@ -83,7 +83,7 @@ def test_games_lists_games_seats_and_options_in_words() -> None:
 
 
 def test_games_speaks_to_programs_too() -> None:
-    """One JSON object a line."""
+    """`--json` prints one JSON object per line."""
     facts = [json.loads(line) for line in rollbook("games", "--json").stdout.splitlines()]
     assert GAMES == [game["game"] for game in facts]
     assert {"from": 0, "to": 999} == facts[GAMES.index("wuerfelzoo")]["options"][0]["values"]
@@ -91,7 +91,7 @@ def test_games_speaks_to_programs_too() -> None:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_simulate_without_out_tells_one_match(game: str) -> None:
-    """From the seats to the places, on standard output; the drawn seed on standard error."""
+    """The whole match on standard output, from the seats to the places; the drawn seed on standard error."""
     done = rollbook("simulate", game)
     assert 0 == done.returncode
     assert re.fullmatch(r"seed \d+\n", done.stderr)
@@ -100,7 +100,7 @@ def test_simulate_without_out_tells_one_match(game: str) -> None:
 
 
 def test_simulate_writes_files_that_check_accepts(tmp_path: Path) -> None:
-    """GAME-SEED-NUMBER.jsonl, and the rates on standard error."""
+    """Files are named GAME-SEED-NUMBER.jsonl; the rates go to standard error."""
     done = rollbook("simulate", "raffzahn", "--seats", "4", "--matches", "3", "--seed", "-7", "--out", str(tmp_path))
     assert (0, "") == (done.returncode, done.stdout)
     assert re.search(r"3 matches, [\d,]+ events in .* matches/s, .* events/s", done.stderr)
@@ -113,7 +113,7 @@ def test_simulate_writes_files_that_check_accepts(tmp_path: Path) -> None:
 
 
 def test_the_same_seed_gives_the_same_bytes_under_any_hash_seed(tmp_path: Path) -> None:
-    """On every machine and Python version, so nothing may hang on the order of a set."""
+    """The bytes must be equal on every machine and Python version, so they must not depend on the order of a set."""
     for hash_seed in ("0", "1"):
         for game in GAMES:
             words = ("simulate", game, "--matches", "2", "--seed", "9", "--out", str(tmp_path / hash_seed))
@@ -145,7 +145,7 @@ def test_the_same_seed_gives_the_same_bytes_under_any_hash_seed(tmp_path: Path) 
     ],
 )
 def test_wrong_usage_is_explained_and_ends_with_64(words: tuple[str, ...], said: str) -> None:
-    """On standard error, with what would be right; nothing on standard output."""
+    """The message on standard error lists the allowed values; standard output stays empty."""
     done = rollbook(*words)
     assert (64, "") == (done.returncode, done.stdout)
     assert said.lower() in done.stderr.lower()
@@ -153,7 +153,7 @@ def test_wrong_usage_is_explained_and_ends_with_64(words: tuple[str, ...], said:
 
 @pytest.mark.parametrize("value", ["0", "1", "30", "999"])
 def test_every_kind_of_value_of_rounds_to_can_be_simulated(tmp_path: Path, value: str) -> None:
-    """Also the one that is played until the log is full."""
+    """Also a value that lets the match run until the log is full."""
     words = ("--seats", "5", "--option", f"rounds_to={value}", "--seed", "1", "--out", str(tmp_path))
     assert 0 == rollbook("simulate", "wuerfelzoo", *words).returncode
     assert 0 == rollbook("check", str(tmp_path / "wuerfelzoo-1-0.jsonl")).returncode
@@ -161,14 +161,14 @@ def test_every_kind_of_value_of_rounds_to_can_be_simulated(tmp_path: Path, value
 
 @pytest.fixture(scope="module")
 def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A good file."""
+    """A file that `check` accepts."""
     folder = tmp_path_factory.mktemp("good")
     rollbook("simulate", "cant_stop", "--seed", "1", "--out", str(folder))
     return folder / "cant_stop-1-0.jsonl"
 
 
 def test_check_names_file_line_and_reason_for_every_wrong_file_and_goes_on(good: Path, tmp_path: Path) -> None:
-    """A wrong file never stops the others, and decides the exit code."""
+    """A wrong file does not stop the check of the others; it only decides the exit code."""
     lines = good.read_text(encoding="utf-8").splitlines(keepends=True)
     die = next(number for number, line in enumerate(lines, start=1) if '"roll","dice"' in line)
     changed = tmp_path / "changed.jsonl"
@@ -187,7 +187,7 @@ def test_check_names_file_line_and_reason_for_every_wrong_file_and_goes_on(good:
 
 
 def test_check_tells_unfinished_from_wrong_and_speaks_to_programs(good: Path, tmp_path: Path) -> None:
-    """--unfinished accepts a match without a seal; --json gives the same facts a line each."""
+    """`--unfinished` accepts a match without a seal; `--json` prints the same facts, one object per line."""
     part = tmp_path / "part.jsonl"
     part.write_text("".join(good.read_text(encoding="utf-8").splitlines(keepends=True)[:20]))
     refused = rollbook("check", str(part))
@@ -213,7 +213,7 @@ def test_check_tells_unfinished_from_wrong_and_speaks_to_programs(good: Path, tm
     ],
 )
 def test_files_that_hold_anything_else_are_refused_by_line(data: bytes, said: str, tmp_path: Path) -> None:
-    """Whatever somebody drops on the command."""
+    """A file of any content gets a message with its line, never a traceback."""
     file = tmp_path / "file.jsonl"
     file.write_bytes(data)
     done = rollbook("check", str(file))
@@ -222,7 +222,7 @@ def test_files_that_hold_anything_else_are_refused_by_line(data: bytes, said: st
 
 
 def test_a_folder_that_cannot_be_written_is_said_to_be_so(tmp_path: Path) -> None:
-    """With the reason of the system, not with a traceback."""
+    """The message has the system's reason and no traceback."""
     (tmp_path / "file").write_text("")
     done = rollbook("simulate", "cant_stop", "--seed", "1", "--out", str(tmp_path / "file"))
     assert (1, True) == (done.returncode, "cannot write to" in done.stderr)
@@ -242,7 +242,7 @@ def test_a_reader_that_has_seen_enough_ends_the_command_quietly() -> None:
 
 
 def test_long_work_shows_a_bar_on_a_terminal(tmp_path: Path) -> None:
-    """Work of more than a second shows how far it is, with its rate; the summary stays."""
+    """Work that takes more than a second shows a progress bar with its rate; the summary remains."""
     shown = in_terminal("simulate", "raffzahn", "--seed", "1", "--matches", "400", "--out", str(tmp_path))
     assert "events/s" in shown
     assert "400 matches" in shown

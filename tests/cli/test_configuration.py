@@ -1,4 +1,4 @@
-"""The settings of `rollbook serve`: each by flag, variable and file, what is refused, and `--show-config`."""
+"""The settings of `rollbook serve` by flag, variable and file, which values are refused, and `--show-config`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from tests.storage.servers import running
 Say: TypeAlias = Callable[..., tuple[int, str, str]]
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00"
-"""With this a client of HTTP/2 begins; a server that takes it answers with its own settings."""
+"""The first bytes of an HTTP/2 client; a server that accepts them replies with its own settings."""
 
 TEXTS = {
     "listen": "127.0.0.1:7",
@@ -44,15 +44,15 @@ TEXTS = {
     "metrics": "127.0.0.1:8",
     "web": "127.0.0.1:9",
 }
-"""Values of settings that are not any text."""
+"""Values for settings that do not accept any text."""
 
 COUNTED_IN_THE_STORE = re.compile(r"limits\.(.*matches|.*seats|guests)(_per.*)?")
-"""Limits of what is there for all processes; of everything else each has its own."""
+"""Limits counted in the store for all processes together; every other limit is per process."""
 
 
 @pytest.fixture
 def say(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Say:
-    """Runs `rollbook serve` with these words and variables, for exit code, output and complaints."""
+    """Run `rollbook serve` with these words and variables; return exit code, output and error output."""
     for name in [name for name in os.environ if name.startswith("ROLLBOOK_")]:
         monkeypatch.delenv(name)
 
@@ -68,7 +68,7 @@ def say(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def other_than_default(setting: Setting) -> Any:
-    """A value that the setting may have."""
+    """Return an allowed value that differs from the default."""
     if setting.kind is bool:
         return not setting.default
     if setting.kind in {int, float, NumberOrAuto}:
@@ -82,39 +82,39 @@ def other_than_default(setting: Setting) -> Any:
 
 
 def in_file(setting: Setting, value: Any) -> str:
-    """The line of a file."""
+    """The setting as lines of a TOML file."""
     text = setting.toml(value)
     return f"[{setting.section}]\n{setting.name} = {text}\n" if setting.section else f"{setting.name} = {text}\n"
 
 
 def in_variable(setting: Setting, value: Any) -> str:
-    """The text of a variable."""
+    """The value as the text of a variable."""
     if isinstance(value, tuple):
         return (os.pathsep if get_args(setting.kind)[0] is Path else " ").join(value)
     return str(value)
 
 
 def as_flag(setting: Setting, value: Any) -> list[str]:
-    """The words on the command line."""
+    """The setting as words on the command line."""
     if setting.kind is bool:
         return [setting.flag if value else f"--no-{setting.name}"]
     return [setting.flag, *(value if isinstance(value, tuple) else [str(value)])]
 
 
 def shown(page: str, setting: Setting) -> Any:
-    """The value that a page shows."""
+    """The value that the output of `--show-config` has for the setting."""
     document = tomllib.loads(page)
     return (document[setting.section] if setting.section else document)[setting.name]
 
 
 def source(page: str, setting: Setting) -> str:
-    """Where the page says that it comes from; names stand once, but for sections."""
+    """The source of the value according to the output of `--show-config`."""
     (line,) = [line for line in page.splitlines() if re.match(rf"(# )?{setting.name} =", line)]
     return line.rpartition("  # ")[2]
 
 
 def test_every_flag_and_every_limit_is_in_the_table() -> None:
-    """And the command line has no other flags, but those that say where the others come from."""
+    """The command line has no other flags, except the ones that select a configuration."""
     assert {field.name for field in fields(Flags)} | {f"limits.{field.name}" for field in fields(Limits)} == set(EVERY)
     on_the_command_line = {key for key, setting in EVERY.items() if not setting.section} | {
         "config",
@@ -127,7 +127,7 @@ def test_every_flag_and_every_limit_is_in_the_table() -> None:
 
 
 def test_what_a_setting_counts_is_said_with_it(say: Say) -> None:
-    """An operator of several processes has to know whether a bound is for all of them."""
+    """Operators of several processes must see whether a limit is per process or for all together."""
     counted = {key for key in EVERY if COUNTED_IN_THE_STORE.fullmatch(key)}
     assert counted == {key for key, setting in EVERY.items() if setting.about.scope == "store"}
     _, page, _ = say("--show-config")
@@ -169,7 +169,7 @@ def test_a_setting_can_be_given_in_every_way(key: str, say: Say, tmp_path: Path)
 
 
 def test_without_a_word_the_defaults_hold(say: Say) -> None:
-    """They are shown as such, those that are no value in words."""
+    """They are shown as defaults; a missing value is explained in words."""
     _, page, _ = say("--show-config")
     assert {"default"} == {source(page, setting).partition(":")[0] for setting in EVERY.values()}
     assert "default: a server of its own" == source(page, EVERY["redis"])
@@ -178,7 +178,7 @@ def test_without_a_word_the_defaults_hold(say: Say) -> None:
 
 
 def test_help_names_every_flag_with_its_variable() -> None:
-    """As a container has them; the table says both."""
+    """Containers are configured by variables, so the help lists both."""
     explained = " ".join(done("--help").stdout.replace("│", " ").split())
     for setting in EVERY.values():
         if not setting.section:
@@ -235,7 +235,7 @@ def test_help_names_every_flag_with_its_variable() -> None:
     ],
 )
 def test_a_file_that_cannot_hold_is_refused(text: str, says: str, say: Say, tmp_path: Path) -> None:
-    """Exit code 64, and a sentence with the file, the key and what is allowed there."""
+    """The service exits with 64 and one sentence: the file, the key and what is allowed."""
     file = tmp_path / "rollbook.toml"
     file.write_text(text, "utf-8")
     code, out, complaint = say("--show-config", "--config", str(file))
@@ -244,7 +244,7 @@ def test_a_file_that_cannot_hold_is_refused(text: str, says: str, say: Say, tmp_
 
 
 def test_a_file_that_cannot_be_read_is_refused(say: Say, tmp_path: Path) -> None:
-    """One that is not there, a directory, and other bytes than text."""
+    """A missing file, a directory, and bytes that are no text."""
     absent, binary = tmp_path / "absent.toml", tmp_path / "binary.toml"
     binary.write_bytes(b"data = '\xff'")
     for file, says in (
@@ -275,13 +275,13 @@ def test_a_file_that_cannot_be_read_is_refused(say: Say, tmp_path: Path) -> None
     ],
 )
 def test_a_variable_that_cannot_hold_is_refused(name: str, value: str, says: str, say: Say) -> None:
-    """By its own name, also one that is misspelt where all names are ours."""
+    """The message names the variable, also a misspelt one that begins with `ROLLBOOK_`."""
     code, _, complaint = say("--show-config", **{name: value})
     assert (64, True) == (code, complaint.startswith(f"{name}: {says}")), complaint
 
 
 def test_the_number_of_workers_may_be_found_out(say: Say, tmp_path: Path) -> None:
-    """By variable, in a file, and by flag, with the same word."""
+    """`auto` works by variable, file and flag."""
     file = tmp_path / "rollbook.toml"
     file.write_text('workers = "auto"\n', "utf-8")
     workers = EVERY["workers"]
@@ -297,7 +297,7 @@ def test_the_number_of_workers_may_be_found_out(say: Say, tmp_path: Path) -> Non
 
 
 def test_other_variables_are_left_alone(say: Say) -> None:
-    """Those of the commands that call a service may stand beside."""
+    """Variables of the commands that call a service may be set as well."""
     assert 0 == say("--show-config", ROLLBOOK_SERVICE="elsewhere:1", ROLLBOOK_LIMIT="5")[0]
 
 
@@ -313,7 +313,7 @@ def test_other_variables_are_left_alone(say: Say) -> None:
     ],
 )
 def test_a_password_is_not_shown_and_its_gap_is_not_taken_for_one(url: str, say: Say, tmp_path: Path) -> None:
-    """A page may be sent to anybody. Given back as it is, it does not start a service that nobody lets in."""
+    """The output may be shared. It cannot be used as a file until the credentials are given again."""
     _, page, complaint = say("--show-config", ROLLBOOK_REDIS=url)
     assert "***" in shown(page, EVERY["redis"]), complaint
     assert "hush" not in page
@@ -326,7 +326,7 @@ def test_a_password_is_not_shown_and_its_gap_is_not_taken_for_one(url: str, say:
 
 
 def test_a_password_is_not_shown_in_refusals(say: Say, tmp_path: Path) -> None:
-    """Whatever stands where the URL should be."""
+    """A value of the wrong type or form does not leak the password either."""
     file = tmp_path / "rollbook.toml"
     for text in ("redis = ['redis://:hush@host']", "redis = 'redis://a:hush/hush@host:port'", "redis = {url = 'hush'}"):
         file.write_text(text, "utf-8")
@@ -335,7 +335,7 @@ def test_a_password_is_not_shown_in_refusals(say: Say, tmp_path: Path) -> None:
 
 
 def test_a_field_of_a_table_is_all_there_is_to_a_setting() -> None:
-    """Its variable, its key and its refusals follow; one that says nothing of itself is no setting."""
+    """Variable, key and messages follow from the field; a field without a description is refused."""
 
     @dataclass
     class Shelf:
@@ -354,7 +354,7 @@ def test_a_field_of_a_table_is_all_there_is_to_a_setting() -> None:
 
 @pytest.mark.parametrize("key", [key for key in EVERY if key.startswith("limits.")])
 def test_settings_refuse_limits_out_of_bounds(key: str) -> None:
-    """Whoever makes them without an operator is held to the same bounds."""
+    """Settings that code creates are held to the same limits."""
     setting = EVERY[key]
     below: Any = setting.about.least - 1
     with pytest.raises(SettingRefused) as failure:
@@ -363,13 +363,13 @@ def test_settings_refuse_limits_out_of_bounds(key: str) -> None:
 
 
 def guest(channel: grpc.Channel) -> Any:
-    """The metadata of a new guest."""
+    """Sign in a guest and return the metadata for its calls."""
     token = IdentityServiceStub(channel).SignIn(identity_pb2.SignInRequest(), timeout=20, wait_for_ready=True).token
     return (("authorization", f"Bearer {token}"),)
 
 
 def open_match(channel: grpc.Channel, metadata: Any, request_id: str) -> str:
-    """A match."""
+    """Open a match and return its id."""
     request = match_pb2.OpenMatchRequest(request_id=request_id, seats=2)
     request.options.cant_stop.SetInParent()
     opened = MatchServiceStub(channel).OpenMatch(request, timeout=20, metadata=metadata, wait_for_ready=True)
@@ -377,7 +377,10 @@ def open_match(channel: grpc.Channel, metadata: Any, request_id: str) -> str:
 
 
 def test_two_processes_go_by_one_file(tmp_path: Path) -> None:
-    """A bound that counts in the store holds for what was done at the other; what differs stands in the environment."""
+    """Two processes share a file; a limit counted in the store covers both.
+
+    Only the data directories differ, by variable.
+    """
     file, first, second = tmp_path / "rollbook.toml", tmp_path / "first", tmp_path / "second"
     words = [*SERVE, "--config", str(file)]
     with running(find_server(), tmp_path / "store") as store, ExitStack() as stack:
@@ -402,7 +405,7 @@ def test_two_processes_go_by_one_file(tmp_path: Path) -> None:
 
 
 def connected(service: Service) -> socket.socket | None:
-    """A connection that the service has taken, or none if it hung up at once."""
+    """Open a connection; return None if the service closes it at once."""
     host, _, port = service.address.rpartition(":")
     one = socket.create_connection((host, int(port)), timeout=20)
     try:
@@ -416,7 +419,7 @@ def connected(service: Service) -> socket.socket | None:
 
 
 def test_connections_have_a_bound(tmp_path: Path) -> None:
-    """The eleventh of ten is closed, and there is room again for another when one has gone."""
+    """The 11th of 10 connections is closed; after one closes, another is accepted."""
     env = {"ROLLBOOK_LIMITS_CONNECTIONS": "10"}
     with started([*SERVE, "--data", str(tmp_path), "--listen", ANY_PORT], env=env) as service, ExitStack() as stack:
         taken = [one for one in (connected(service) for _ in range(11)) if one is not None]

@@ -1,6 +1,6 @@
-"""What stands in `service/deploy`: read as those programs read it, its commands run where nothing else is installed.
+"""The files in `service/deploy`, read as their programs read them; the commands run in an empty environment.
 
-No image is built here: there is no Docker daemon. The steps of the Dockerfile are taken one by one in its place.
+No image is built, since a Docker daemon may be missing: the steps of the Dockerfile run one by one instead.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ DOCKERFILE = (DEPLOY / "Dockerfile").read_text(encoding="utf-8")
 
 
 def steps() -> list[tuple[str, str]]:
-    """The instructions of the Dockerfile, in order, with what they are about in one line."""
+    """The instructions of the Dockerfile in order, each with its arguments on one line."""
     joined = DOCKERFILE.replace("\\\n", " ")
     return [
         (word, " ".join(rest.split()))
@@ -38,12 +38,12 @@ def steps() -> list[tuple[str, str]]:
 
 
 def loaded(name: str) -> Any:
-    """A file of YAML."""
+    """Parse a YAML file of the deployment."""
     return yaml.safe_load((DEPLOY / name).read_text(encoding="utf-8"))
 
 
 def test_the_dockerfile_keeps_to_what_its_linter_knows() -> None:
-    """Hadolint knows the mistakes that others have made before."""
+    """Hadolint reports no mistakes."""
     linter = Path(sys.executable).with_name("hadolint")
     if not linter.exists():
         pytest.skip("there is no hadolint for this machine")
@@ -52,7 +52,7 @@ def test_the_dockerfile_keeps_to_what_its_linter_knows() -> None:
 
 
 def test_the_image_runs_as_nobody_in_particular_and_holds_no_secret() -> None:
-    """Whoever breaks out of the service is no superuser, and keys are made in the volume at the first start."""
+    """An attacker who breaks out of the service is not root; keys are created in the volume at the first start."""
     words = [word for word, _ in steps()]
     assert words.index("USER") < words.index("CMD")
     (user,) = [about for word, about in steps() if word == "USER"]
@@ -67,7 +67,7 @@ def test_the_image_runs_as_nobody_in_particular_and_holds_no_secret() -> None:
 
 
 def test_compose_names_files_that_there_are_and_settings_that_there_are() -> None:
-    """Each volume is declared or lies beside the file; a variable is one that `serve` knows."""
+    """Each volume is declared or is a file of the folder, and `serve` knows each variable."""
     compose = loaded("compose.yaml")
     assert {"name", "services", "volumes"} == compose.keys()
     known = {"image", "build", "command", "environment", "ports", "volumes", "depends_on", "restart"}
@@ -77,7 +77,7 @@ def test_compose_names_files_that_there_are_and_settings_that_there_are() -> Non
         for volume in service["volumes"]:
             source = volume.split(":")[0]
             assert (DEPLOY / source).is_file() if source.startswith("./") else source in compose["volumes"]
-        # Nothing but gRPC behind something with TLS is for other machines.
+        # Ports are published only on loopback: other machines reach gRPC through a proxy with TLS.
         assert all(port.startswith("127.0.0.1:") for port in service.get("ports", ()))
         assert set(service.get("depends_on", {})) <= compose["services"].keys()
     rollbook = compose["services"]["rollbook"]
@@ -89,15 +89,15 @@ def test_compose_names_files_that_there_are_and_settings_that_there_are() -> Non
 
 
 def test_the_valkey_of_the_deployment_keeps_what_it_acknowledges() -> None:
-    """The service would refuse it otherwise."""
+    """The service refuses a store without these settings."""
     lines = (DEPLOY / "valkey.conf").read_text(encoding="utf-8").splitlines()
     said = dict(line.split(maxsplit=1) for line in lines if line and not line.startswith("#"))
     assert {name: said[name] for name in NEEDED_FOR_FSYNC} == NEEDED_FOR_FSYNC
 
 
-@pytest.mark.timeout(600)  # everything is downloaded and installed
+@pytest.mark.timeout(600)  # downloads and installs everything
 def test_what_the_image_runs_runs_in_a_bare_environment(tmp_path: Path) -> None:
-    """Its RUN installs what it copies into an empty environment, and its CMD serves from there, by its HEALTHCHECK."""
+    """RUN installs the copied files into an empty environment; CMD then serves, and HEALTHCHECK succeeds."""
     source, there = tmp_path / "source", tmp_path / "opt"
     source.mkdir()
     for word, about in steps():
@@ -111,7 +111,7 @@ def test_what_the_image_runs_runs_in_a_bare_environment(tmp_path: Path) -> None:
                     shutil.copy2(here, source)
     install = next(about for word, about in steps() if word == "RUN")
     command = install.replace("/opt/rollbook", str(there)).replace("python -m venv", f"{sys.executable} -m venv")
-    # The gate's own constraints would hide that the image has none.
+    # The constraints of the test run would hide missing ones of the image.
     own = {name: value for name, value in os.environ.items() if name != "PIP_CONSTRAINT"}
     subprocess.run(["bash", "-euc", command], cwd=source, env=own, check=True)
     installed = {

@@ -1,4 +1,4 @@
-"""`rollbook forget` as an operator runs it, with real services: afterwards no byte of theirs has the name."""
+"""`rollbook forget` as an operator runs it, with real services: afterwards no byte of their files has the name."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ SEED = 11
 NEVER = "a" * 24
 TABLES = 12
 LONGEST_SECONDS = 8.0
-"""As long as the command may take."""
+"""Upper bound for the time that the command takes."""
 
 GONE, STAYS = "Xanthippe-7f3 of Athens", "Theodora-9c1"
-"""Long enough that a server would compress them if it were let."""
+"""Names long enough for a server to compress them, if compression were on."""
 
 
 def places(word: str, *folders: Path) -> list[str]:
-    """Every file below these folders that has this word in its bytes, or in those that it unpacks to."""
+    """Return the files below these folders that have this word in their bytes, or in their bytes unpacked."""
     found = []
     for path in (path for folder in folders for path in folder.rglob("*") if path.is_file()):
         data = path.read_bytes()
@@ -51,16 +51,16 @@ def places(word: str, *folders: Path) -> list[str]:
 
 
 class Table:
-    """People at a service, two of whom are called so and so."""
+    """Players at a service, with helpers to play matches."""
 
     def __init__(self, line: Line) -> None:
-        """Let them sit down over this line."""
+        """Connect the players by this line."""
         self.line = line
         self.rng = random.Random(SEED)
         self.people: list[Stranger] = []
 
     async def match(self, *names: str, seats: int = 2) -> str:
-        """A match of Can't Stop with these people; it begins once all seats are taken."""
+        """Open a match of Can't Stop with these players; it begins once all seats are taken."""
         self.people = [Stranger(self.line, name, random.Random(self.rng.random())) for name in names]
         for person in self.people:
             await person.sign_in()
@@ -73,7 +73,7 @@ class Table:
         return match_id
 
     async def look(self, match_id: str) -> match_pb2.GetMatchResponse:
-        """The match as the first of them sees it."""
+        """The match as the first player sees it."""
         request = match_pb2.GetMatchRequest(match_id=match_id)
         person = self.people[0]
         answer: match_pb2.GetMatchResponse = await self.line.settled(
@@ -82,11 +82,11 @@ class Table:
         return answer
 
     async def names(self, match_id: str) -> list[str]:
-        """Who sits there, as the service says."""
+        """The names at the seats, as the service returns them."""
         return [seat.name for seat in (await self.look(match_id)).summary.seats]
 
     async def listed(self, player: str) -> int:
-        """How many matches the service lists for a name."""
+        """The number of matches that the service lists for a name."""
         request = match_pb2.ListMatchesRequest(player=player)
         person = self.people[0]
         answer = await self.line.settled(
@@ -95,18 +95,18 @@ class Table:
         return len(answer.matches)
 
     async def resign(self, match_id: str) -> None:
-        """The first of them gives up, and the match is over."""
+        """The first player resigns, which ends the match."""
         person = self.people[0]
         await person.call("Resign", match_pb2.ResignRequest(request_id=person.request_id(), match_id=match_id))
 
     async def over(self, *names: str) -> str:
-        """A match that is over at once."""
+        """Play a match that ends at once."""
         match_id = await self.match(*names)
         await self.resign(match_id)
         return match_id
 
     async def visitor(self, name: str) -> str:
-        """A match at which somebody sat, and got up again."""
+        """Open a match whose only player leaves the seat again."""
         match_id = await self.match(name, seats=3)
         person = self.people[0]
         request = match_pb2.LeaveSeatRequest(request_id=person.request_id(), match_id=match_id)
@@ -115,7 +115,7 @@ class Table:
 
 
 async def lobby_of(line: Line, person: Stranger) -> str:
-    """Everything that a new watcher of the lobby is told at first."""
+    """The first snapshot of the lobby feed as text."""
     told = ""
     async for frame in line.feeds.WatchLobby(feed_pb2.WatchLobbyRequest(), metadata=person.metadata):
         told += str(frame)
@@ -125,13 +125,13 @@ async def lobby_of(line: Line, person: Stranger) -> str:
 
 
 def subject_of(person: Stranger) -> str:
-    """The `sub` of a token."""
+    """The `sub` of the player's token."""
     payload = person.token.split(".")[1]
     return str(json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))["sub"])
 
 
 async def backup_of(data: Path) -> Path:
-    """The folder of a new backup."""
+    """Make a backup and return its folder."""
     folder = data.parent / f"backups-of-{data.name}"
     folder.mkdir(exist_ok=True)
     code, _, said = await rollbook("backup", "--data", str(data), "--out", str(folder / "new.tar.gz"), "--force")
@@ -140,7 +140,7 @@ async def backup_of(data: Path) -> Path:
 
 
 async def assert_gone(*folders: Path, data: Path) -> None:
-    """No byte of the folders, or of a new backup, has the name; the search is honest, since the other one is there."""
+    """No byte of the folders or of a new backup has the name; finding the other name proves that the search works."""
     backup = await backup_of(data)
     for folder in (*folders, backup):
         assert [] == places(GONE, folder)
@@ -149,7 +149,7 @@ async def assert_gone(*folders: Path, data: Path) -> None:
 
 
 async def assert_exact(data: Path) -> None:
-    """The archive proves with the keys of its service."""
+    """The audit of the archive succeeds with the published keys of the service."""
     key = data.parent / "KEY.pub"
     key.write_text((await rollbook("key", str(data), "--published"))[1], "utf-8")
     code, told, said = await rollbook("audit", str(data / "archive"), "--key", str(key))
@@ -206,14 +206,17 @@ def test_no_byte_of_a_service_has_a_name_that_was_forgotten(is_running: bool, tm
 
 
 class KeepingByTwo(Keeping):
-    """The same by two workers, who share one index of the archive."""
+    """The same with two workers, which share the index of the archive."""
 
     words = (*Keeping.words, "--workers", "2")
 
 
 @pytest.mark.parametrize("kind", [Keeping, KeepingByTwo])
 def test_a_name_does_not_come_back_with_matches_that_end_meanwhile(kind: type[Keeping], tmp_path: Path) -> None:
-    """Players resign, and files are written, at all moments of the command; names in memory are not written again."""
+    """Players resign, and files are written, at random moments of the command.
+
+    No process writes a cached name again.
+    """
 
     async def scenario() -> None:
         rng = random.Random(SEED)
@@ -251,16 +254,16 @@ def test_a_name_does_not_come_back_with_matches_that_end_meanwhile(kind: type[Ke
 
 
 class Sharing(Serving):
-    """`rollbook serve` over a store and an archive that it shares with others."""
+    """`rollbook serve` over a store and an archive that other services share."""
 
     def __init__(self, data: Path, url: str, archive: Path) -> None:
-        """Serve this store."""
+        """Serve with this store and archive."""
         self.words = ("--archive-after", "0", "--redis", url, "--archive", str(archive))
         super().__init__(data)
 
 
 def test_two_services_over_one_store_forget_together(tmp_path: Path) -> None:
-    """Neither shows the name when the command ends, writes it again, or has it in its directory; nor has the store."""
+    """When the command ends, neither service, nor its directory, nor the store has the name."""
 
     async def scenario() -> None:
         archive = tmp_path / "archive"
@@ -308,7 +311,10 @@ def test_two_services_over_one_store_forget_together(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Stranger, list[str]]:
-    """A data directory of a service that ended, somebody who sat there by two names, and matches: not in the second."""
+    """The data directory of a stopped service, a player who used two names, and three matches.
+
+    The player has no seat in the second match.
+    """
     data = tmp_path_factory.mktemp("kept") / "data"
     found: list[tuple[Stranger, list[str]]] = []
 
@@ -338,7 +344,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Stranger, list
 def test_what_a_crash_left_is_finished_by_the_same_command(
     step: str, kept: tuple[Path, Stranger, list[str]], tmp_path: Path
 ) -> None:
-    """Whatever it had done by then; also what crashes before it left: drafts, and a rewrite that never ended."""
+    """Also left-over drafts and an unfinished rewrite of the store are removed."""
 
     async def scenario() -> None:
         data = tmp_path / "data"
@@ -361,7 +367,7 @@ def test_what_a_crash_left_is_finished_by_the_same_command(
 
 
 def test_a_subject_is_forgotten_by_whatever_name_it_had(kept: tuple[Path, Stranger, list[str]], tmp_path: Path) -> None:
-    """The service key tells which references in the logs are theirs; whoever has only the same name keeps it."""
+    """The service key identifies the subject's references in the logs; other players with the same name keep it."""
 
     async def scenario() -> None:
         data = tmp_path / "data"
@@ -385,7 +391,7 @@ def test_a_subject_is_forgotten_by_whatever_name_it_had(kept: tuple[Path, Strang
 def test_an_archive_alone_is_changed_and_the_rest_is_named(
     kept: tuple[Path, Stranger, list[str]], tmp_path: Path
 ) -> None:
-    """Whoever has no more than the files is told what that leaves; one that is broken stops no other."""
+    """Without the store, the command lists what it could not reach; an unreadable file does not stop the others."""
 
     async def scenario() -> None:
         filed = kept[2][0]
@@ -412,7 +418,7 @@ def test_an_archive_alone_is_changed_and_the_rest_is_named(
 def test_what_cannot_be_done_is_refused_before_anything_is(
     kept: tuple[Path, Stranger, list[str]], tmp_path: Path
 ) -> None:
-    """Nothing named, nowhere to look, a subject without a key, no store, another archive."""
+    """No selection, no place to look, a subject without a key, no store, a different archive."""
 
     async def scenario() -> None:
         data = tmp_path / "data"

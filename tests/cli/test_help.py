@@ -1,4 +1,4 @@
-"""What every command says of itself: an example, and the files that it wants."""
+"""The help of every command: it has an example, and the command can print an example of each file that it needs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COMMANDS = sorted(entry_points(group="rollbook.commands"), key=lambda point: poi
 
 
 def explained(point: EntryPoint) -> tuple[str, list[str]]:
-    """What a command says of itself, and the words that may follow it, if there are any."""
+    """The help of a command and the names of its subcommands, `[""]` if it has none."""
     command = point.load()
     if not isinstance(command, App):
         return command.__doc__ or "", [""]
@@ -30,7 +30,7 @@ def explained(point: EntryPoint) -> tuple[str, list[str]]:
 
 @pytest.mark.parametrize("point", COMMANDS, ids=lambda point: point.name)
 def test_every_command_has_an_example_that_it_understands(point: EntryPoint) -> None:
-    """A line to copy, of this command and of each that follows it, whose words it takes."""
+    """Each command and subcommand has an example line that its own parser accepts."""
     text, words = explained(point)
     examples = re.findall(rf"^ +(?:Example: `.*?)?\b(rollbook {point.name}\b[^`\n;|>)]*)", text, re.MULTILINE)
     for word in words:
@@ -42,13 +42,13 @@ def test_every_command_has_an_example_that_it_understands(point: EntryPoint) -> 
 
 @pytest.mark.parametrize("point", COMMANDS, ids=lambda point: point.name)
 def test_no_line_of_a_help_becomes_an_item_of_a_list_by_chance(point: EntryPoint) -> None:
-    """A line of a paragraph that begins with a number and a full stop is torn out of its sentence."""
+    """A line of a paragraph that begins with a number and a full stop would be rendered as a list item."""
     text, _ = explained(point)
     assert [] == re.findall(r"^ *\d+[.)](?: .*)?$", text, re.MULTILINE)
 
 
 def test_a_manifest_begins_with_an_example() -> None:
-    """It is one that can be read."""
+    """The printed manifest can be read."""
     done = rollbook("bundle", "create", "--example")
     assert 0 == done.returncode
     assert "Spring cup" == read_manifest(done.stdout.encode()).title
@@ -56,7 +56,7 @@ def test_a_manifest_begins_with_an_example() -> None:
 
 
 def test_settings_begin_with_an_example(tmp_path: Path) -> None:
-    """What it prints is a file that a service takes, and nothing that is set here changes it."""
+    """The printed file is valid, and variables of the environment do not change it."""
     done = rollbook("serve", "--example", env={"ROLLBOOK_LIMITS_MATCHES": "7"})
     assert 0 == done.returncode
     assert 10_000 == tomllib.loads(done.stdout)["limits"]["matches"]
@@ -66,7 +66,7 @@ def test_settings_begin_with_an_example(tmp_path: Path) -> None:
 
 
 def test_a_key_file_begins_with_an_example(tmp_path: Path) -> None:
-    """It is one that an audit takes; a judge puts other keys in the place of this one."""
+    """An audit accepts the printed file; a judge then replaces the key."""
     (tmp_path / "KEY.pub").write_text(rollbook("key", "--example").stdout, encoding="utf-8")
     (tmp_path / "match.rollbook").write_bytes(b"no replay")
     done = rollbook("audit", str(tmp_path / "match.rollbook"), "--key", str(tmp_path / "KEY.pub"))
@@ -75,5 +75,5 @@ def test_a_key_file_begins_with_an_example(tmp_path: Path) -> None:
 
 
 def test_games_lead_to_the_table() -> None:
-    """Whoever has seen what there is wants to play it."""
+    """The last line of `rollbook games` names `rollbook play`."""
     assert "rollbook play" in rollbook("games").stdout.splitlines()[-1]

@@ -19,7 +19,7 @@ from rollbook.replay_file.key_lines import key_id, key_line, read_keys
 
 
 def rollbook(*words: str) -> subprocess.CompletedProcess[str]:
-    """Run the command in a process of its own."""
+    """Run the command in a separate process."""
     return subprocess.run(
         [sys.executable, "-X", "utf8", "-m", "rollbook", *words], capture_output=True, encoding="utf-8", check=False
     )
@@ -27,20 +27,20 @@ def rollbook(*words: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(name="key_file")
 def created_key_file(tmp_path: Path) -> Path:
-    """A key file that the command made."""
+    """A key file that the command created."""
     path = tmp_path / "token.pem"
     assert 0 == rollbook("key", str(path), "--create").returncode
     return path
 
 
 def subject_of(token: str, key_file: Path) -> Subject:
-    """Whom a service that trusts the key takes the token's bearer for."""
+    """The subject of the token, for a service that trusts the key."""
     trusted = TrustedIssuer("rollbook", published(key_file), frozenset(Role))
     return Verifier([trusted], time.time, leeway_seconds=5).verify(token)
 
 
 def test_key_prints_the_public_key_and_nothing_else(key_file: Path) -> None:
-    """One line to hand to whoever shall trust the key; creating again changes nothing."""
+    """The output is one line to publish; `--create` for an existing key changes nothing."""
     line = key_line(load(key_file).public_key())
     for words in ((), ("--create",)):
         done = rollbook("key", str(key_file), *words)
@@ -50,7 +50,7 @@ def test_key_prints_the_public_key_and_nothing_else(key_file: Path) -> None:
 
 
 def test_judges_get_every_key_that_heads_and_files_were_ever_signed_with(tmp_path: Path) -> None:
-    """Old ones too, of both kinds, in one file; keys of other kinds are none of their business."""
+    """Current and retired keys for heads and replays, in one file; token keys are left out."""
     lines = []
     for name in ("head.key", "replay.key", "token.key"):
         path = tmp_path / name
@@ -79,7 +79,7 @@ def test_judges_get_every_key_that_heads_and_files_were_ever_signed_with(tmp_pat
 
 
 def test_a_head_key_that_is_kept_elsewhere_is_a_line_of_the_same_name(tmp_path: Path) -> None:
-    """A data directory without it cannot tell whose its replay keys are, and does not guess."""
+    """A data directory without the head key does not know the service's name, so `--name` is required."""
     head, data = tmp_path / "secrets" / "head.pem", tmp_path / "data"
     for file in (head, data / "replay.key"):
         file.parent.mkdir()
@@ -93,7 +93,7 @@ def test_a_head_key_that_is_kept_elsewhere_is_a_line_of_the_same_name(tmp_path: 
 
 
 def test_an_organiser_has_a_line_for_judges(tmp_path: Path) -> None:
-    """With the role of bundles, and the name that verdicts shall say; without one the key's own id is the name."""
+    """The line has the role `bundle` and the name for verdicts; the default name is the key's id."""
     file = tmp_path / "organiser.key"
     made = rollbook("key", str(file), "--create", "--role", "bundle", "--name", "Spring cup")
     line = key_line(load(file).public_key())
@@ -121,14 +121,14 @@ def test_an_organiser_has_a_line_for_judges(tmp_path: Path) -> None:
 def test_a_service_is_asked_for_its_public_keys_and_for_nothing_else(
     words: tuple[str, ...], code: int, said: str
 ) -> None:
-    """What cannot be asked is said at once; nothing that is no key ends up in a file of keys."""
+    """Wrong combinations are refused at once; standard output stays empty, so that only keys end up in a file."""
     done = rollbook("key", *words)
     assert (code, "") == (done.returncode, done.stdout)
     assert said in done.stderr
 
 
 def test_key_without_create_makes_nothing_and_says_how_to(tmp_path: Path) -> None:
-    """A mistyped path must not become a new key."""
+    """A mistyped path must not create a new key."""
     path = tmp_path / "token.pem"
     done = rollbook("key", str(path))
     assert (3, "") == (done.returncode, done.stdout)
@@ -137,7 +137,7 @@ def test_key_without_create_makes_nothing_and_says_how_to(tmp_path: Path) -> Non
 
 
 def test_a_folder_that_is_not_there_is_said_to_be_so(tmp_path: Path) -> None:
-    """With the reason of the system, not with a traceback."""
+    """The message has the system's reason and no traceback."""
     done = rollbook("key", str(tmp_path / "none" / "token.pem"), "--create")
     assert (3, "") == (done.returncode, done.stdout)
     assert done.stderr.endswith(": No such file or directory\n")
@@ -145,7 +145,7 @@ def test_a_folder_that_is_not_there_is_said_to_be_so(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", ["key", "token"])
 def test_a_key_file_that_is_refused_ends_both_commands_with_1(key_file: Path, command: str) -> None:
-    """Exposed, or no key of the right kind: the operator is told which file and why."""
+    """A file that others can read, or a key of the wrong kind: the message names the file and the reason."""
     words = {
         "key": ("key", str(key_file)),
         "token": ("token", "--key", str(key_file), "--subject", "anna", "--role", "player"),
@@ -161,7 +161,7 @@ def test_a_key_file_that_is_refused_ends_both_commands_with_1(key_file: Path, co
 
 
 def test_token_prints_one_token_and_explains_it_on_standard_error(key_file: Path) -> None:
-    """So that $(rollbook token …) is the token."""
+    """Only the token is on standard output, so that $(rollbook token …) is the token."""
     done = rollbook("token", "--key", str(key_file), "--subject", "anna", "--role", "player", "--hours", "2")
     assert 0 == done.returncode
     assert re.fullmatch(r"[\w-]+\.[\w-]+\.[\w-]+\n", done.stdout)
@@ -174,7 +174,7 @@ def test_token_prints_one_token_and_explains_it_on_standard_error(key_file: Path
 
 @pytest.mark.parametrize("matches", [("--match", "m1", "--match", "m2"), ("--match", "m1", "m2")])
 def test_a_judge_is_given_the_matches_named(key_file: Path, matches: tuple[str, ...]) -> None:
-    """One after each flag, or several after one."""
+    """`--match` may be repeated, or take several values."""
     words = ("--subject", "j", "--role", "judge", *matches, "--name", "Jürgen R.")
     subject = subject_of(rollbook("token", "--key", str(key_file), *words).stdout.strip(), key_file)
     assert (Role.JUDGE, ("m1", "m2"), "Jürgen R.") == (subject.role, subject.matches, subject.name)
@@ -201,7 +201,7 @@ def test_a_judge_is_given_the_matches_named(key_file: Path, matches: tuple[str, 
     ids=lambda value: ascii(value)[:60],
 )
 def test_wrong_usage_of_token_is_explained_and_ends_with_64(key_file: Path, words: tuple[str, ...], said: str) -> None:
-    """On standard error, with what would be right and where help is; nothing on standard output."""
+    """The message on standard error names the allowed values and the help; standard output stays empty."""
     subject = () if "--subject" in words else ("--subject", "anna")
     done = rollbook("token", "--key", str(key_file), *subject, *words)
     assert (64, "") == (done.returncode, done.stdout)
@@ -210,7 +210,7 @@ def test_wrong_usage_of_token_is_explained_and_ends_with_64(key_file: Path, word
 
 
 def test_token_without_a_key_file_says_how_to_make_one(tmp_path: Path) -> None:
-    """And makes none itself: nobody would trust it."""
+    """The command does not create a key: no service would trust it."""
     path = tmp_path / "none.pem"
     done = rollbook("token", "--key", str(path), "--subject", "anna", "--role", "player")
     assert (3, "") == (done.returncode, done.stdout)
@@ -219,7 +219,7 @@ def test_token_without_a_key_file_says_how_to_make_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", ["key", "token"])
 def test_both_commands_explain_themselves(command: str) -> None:
-    """An operator learns them from the program."""
+    """Operators can learn both commands from `--help`."""
     done = rollbook(command, "--help")
     assert 0 == done.returncode
     assert f"Usage: rollbook {command}" in done.stdout

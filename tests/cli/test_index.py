@@ -1,4 +1,4 @@
-"""`rollbook index` says whether the index of a store fits its lobby, and makes it anew."""
+"""`rollbook index` compares the index of a store with its lobby and can rebuild it."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from tests.storage.servers import ALL_SLOTS, Server, running
 
 @pytest.fixture(params=["one server", "a cluster"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Server]:
-    """A server of its own, alone and as a cluster."""
+    """A store as a single server and as a cluster."""
     slots = ALL_SLOTS if request.param == "a cluster" else range(0)
     with running(find_server(), tmp_path, slots=slots) as found:
         yield found
 
 
 async def three_matches(url: str) -> None:
-    """Let there be so many, opened while nobody kept an index."""
+    """Open three matches without an index."""
     log = await RedisLog.connect(url)
     async with World(log=log).serving() as world:
         for number in range(3):
@@ -37,7 +37,7 @@ async def three_matches(url: str) -> None:
 
 
 def test_the_index_is_compared_and_made_anew(store: Server, capsys: pytest.CaptureFixture[str]) -> None:
-    """Whatever is missing, too much or something else; exit codes tell."""
+    """Missing, surplus and damaged entries are counted; the exit code tells a good index from a wrong one."""
     asyncio.run(three_matches(store.url))
     said = "matches: 3, indexed otherwise: {}, indexed too often: {}, archived: 0\n"
     assert Exit.WRONG == index(redis=store.url), "nobody has said that it is whole"
@@ -52,7 +52,7 @@ def test_the_index_is_compared_and_made_anew(store: Server, capsys: pytest.Captu
             client.delete(rows)
             break
     assert Exit.WRONG == index(redis=store.url)
-    # Four lists and an agenda have a match whose row is gone, and one list has one more.
+    # Four lists and an agenda contain a match without a row, and one list has a surplus entry.
     assert said.format(1, 6) == capsys.readouterr().out
     assert Exit.GOOD == index(redis=store.url, rebuild=True)
     assert said.format(0, 0) == capsys.readouterr().out
@@ -63,9 +63,9 @@ def test_the_index_is_compared_and_made_anew(store: Server, capsys: pytest.Captu
 
 
 def test_entries_of_archived_matches_are_counted_apart(store: Server, capsys: pytest.CaptureFixture[str]) -> None:
-    """A rebuild that was killed leaves them: rows are gone, then a match is archived, and its places stay.
+    """A killed rebuild leaves list entries of a match that has since been archived; the index still counts as good.
 
-    An index that is not marked as whole is wrong all the same.
+    An index without the mark of a complete build is wrong.
     """
 
     async def archive(world: World) -> None:
@@ -97,7 +97,7 @@ def test_entries_of_archived_matches_are_counted_apart(store: Server, capsys: py
 
 
 def test_where_there_is_no_store_there_is_no_index(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """And nothing is made there."""
+    """The command exits with an error and creates no files."""
     assert Exit.UNREADABLE == index(data=tmp_path)
     assert "has no store" in capsys.readouterr().err
     assert [] == list(tmp_path.iterdir())
@@ -105,7 +105,7 @@ def test_where_there_is_no_store_there_is_no_index(tmp_path: Path, capsys: pytes
 
 
 def test_the_index_is_compared_by_a_command(store: Server) -> None:
-    """As whoever operates a service types it."""
+    """The same as a separate process."""
     words = [sys.executable, "-m", "rollbook", "index", "--redis", store.url]
     done = subprocess.run(words, capture_output=True, text=True, encoding="utf-8", check=False)
     assert (Exit.WRONG, "matches: 0, indexed otherwise: 0, indexed too often: 0, archived: 0\n") == (

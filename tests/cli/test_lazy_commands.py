@@ -1,4 +1,4 @@
-"""The table of commands: what it imports, the summaries that it lists, and the completion made from it."""
+"""The table of commands: which modules it imports, its summaries, and the shell completion made from it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.cli.test_commands import rollbook
 COMMANDS = sorted(entry_points(group="rollbook.commands"), key=lambda point: point.name)
 
 MOST_OWN_MODULES = 15
-"""The table of commands, and the packages that the modules of commands are in."""
+"""The modules of the command table, and the packages of the command modules."""
 
 IMPORTED = """
 import sys
@@ -38,14 +38,14 @@ printf '%s\\n' "${COMPREPLY[@]}"
 
 
 def imported(*words: str) -> list[str]:
-    """The modules that a process has imported when the command has run."""
+    """Return the modules that a process has imported after it ran the command."""
     done = subprocess.run([sys.executable, "-c", IMPORTED, *words], capture_output=True, text=True, check=True)
     return done.stderr.split()
 
 
 @pytest.mark.parametrize("flag", ["--version", "--help"])
 def test_the_list_of_commands_imports_none_of_them(flag: str) -> None:
-    """Few modules of this project, and no command; in all about as many as a small command imports."""
+    """It imports few modules of this project and no command: about as many modules in all as a small command."""
     modules, of_games = imported(flag), imported("games")
     assert not {point.module for point in COMMANDS} & set(modules)
     assert len([module for module in modules if module.startswith("rollbook")]) <= MOST_OWN_MODULES
@@ -54,14 +54,14 @@ def test_the_list_of_commands_imports_none_of_them(flag: str) -> None:
 
 @pytest.mark.parametrize("point", COMMANDS, ids=lambda point: point.name)
 def test_the_list_has_the_first_line_of_each_help(point: EntryPoint) -> None:
-    """The summary read from the source is that of the imported command."""
+    """The summary read from the source equals that of the imported command."""
     command = point.load()
     text = command.help if isinstance(command, App) else inspect.getdoc(command)
     assert (text or "").splitlines()[:1] == [summary(point)]
 
 
 def test_a_command_without_a_readable_source_is_listed_without_a_summary(tmp_path: Path) -> None:
-    """Its package may be gone, or broken; every other command is listed all the same."""
+    """A missing or broken package must not hide the other commands."""
     broken = tmp_path / "broken-1.0.dist-info"
     broken.mkdir()
     lines = ["[rollbook.commands]", "aa = no_such_package.commands:aa", "bb = broken_module:bb", "cc = typing:no_such"]
@@ -75,7 +75,7 @@ def test_a_command_without_a_readable_source_is_listed_without_a_summary(tmp_pat
 
 
 def test_a_command_that_lacks_a_package_names_the_extra() -> None:
-    """One sentence instead of a traceback, also where the module of the command itself needs the package."""
+    """The command prints one sentence instead of a traceback, also where its own module imports the package."""
     script = "import sys; sys.modules['cachetools'] = None; from rollbook.__main__ import main; main()"
     done = subprocess.run([sys.executable, "-c", script, "token"], capture_output=True, text=True, check=False)
     assert "rollbook: cachetools is not installed; pip install 'rollbook[all]' brings it\n" == done.stderr
@@ -83,7 +83,7 @@ def test_a_command_that_lacks_a_package_names_the_extra() -> None:
 
 @pytest.fixture(scope="module")
 def completion(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The completion for bash, installed in a home of its own."""
+    """The bash completion script, installed in a temporary home."""
     home = tmp_path_factory.mktemp("home")
     done = rollbook("--install-completion", "--shell", "bash", env={"HOME": str(home)})
     assert 0 == done.returncode, done.stderr
@@ -103,7 +103,7 @@ def completion(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_bash_completes_commands_flags_and_values(completion: Path, words: list[str], expected: set[str]) -> None:
-    """In a real bash, from the installed script; programs that only a service starts are left out."""
+    """A real bash with the installed script; programs that only a service starts are left out."""
     script = ["bash", "-c", COMPLETED, "bash", str(completion), "rollbook"]
     done = subprocess.run([*script, *words], capture_output=True, text=True, check=True)
     assert expected == set(done.stdout.split())

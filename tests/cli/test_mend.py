@@ -1,4 +1,4 @@
-"""`rollbook mend` on a real store, with what a power cut leaves behind its last command."""
+"""`rollbook mend` on a real store whose file ends in zero bytes, as after a power cut."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ENTRIES = [Entry(b"one\0\0"), Entry(b"two", b"\0")]
 
 
 async def stored(data: Path, *more: Entry) -> list[Entry]:
-    """What a server finds in the data directory, after more is appended."""
+    """Start a server on the data directory, append the entries, and return all that it has stored."""
     server = await EmbeddedServer.start(data)
     try:
         log = await RedisLog.connect(server.url)
@@ -35,7 +35,7 @@ async def stored(data: Path, *more: Entry) -> list[Entry]:
 
 
 def extended(data: Path) -> Path:
-    """The file that the store extends."""
+    """The file that the store appends to."""
     found = extended_file(data / "store")
     assert found is not None
     return found
@@ -43,7 +43,7 @@ def extended(data: Path) -> Path:
 
 @pytest.mark.parametrize("zeros", ZEROS)
 def test_zero_bytes_behind_the_last_command_are_cut_off(zeros: int, tmp_path: Path) -> None:
-    """The message of the server that does not start names the command, which brings back all that was acknowledged."""
+    """The server's error message names the command, and the command restores everything that was acknowledged."""
 
     async def scenario() -> None:
         data = tmp_path
@@ -64,7 +64,7 @@ def test_zero_bytes_behind_the_last_command_are_cut_off(zeros: int, tmp_path: Pa
 
 
 def test_half_a_command_with_zeros_behind_it_is_dropped_whole(tmp_path: Path) -> None:
-    """It was never acknowledged; whatever came before it stays."""
+    """An incomplete command was never acknowledged; everything before it stays."""
     chance = random.Random(15)
 
     async def scenario() -> None:
@@ -86,7 +86,7 @@ def test_half_a_command_with_zeros_behind_it_is_dropped_whole(tmp_path: Path) ->
 
 
 def test_a_store_in_use_is_left_alone(tmp_path: Path) -> None:
-    """Where there is none, that is said."""
+    """A directory without a store is refused as well."""
 
     async def scenario() -> None:
         assert 3 == (await rollbook("mend", "--data", str(tmp_path)))[0]

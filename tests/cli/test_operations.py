@@ -1,4 +1,4 @@
-"""The page for operators is true: every command in it runs as it is written, or says in the page why it does not."""
+"""Runs every command of the page for operators as written, unless the page gives a reason not to."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "service" / "OPERATIONS.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 WRITTEN = "CHANGE-ME"
-"""What stands in the page for a password."""
+"""The placeholder for a password in the page."""
 
 WATCHER = "watcher"
 CLIENT = Path(sys.executable).with_name("redis-cli")
@@ -42,7 +42,7 @@ FORGOTTEN = "Xanthippe-7f3"
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block, and what the comment above it says that a test does with it."""
+    """A fenced block of the page, with the instruction for tests in the comment above it."""
 
     kind: str
     about: str
@@ -50,7 +50,7 @@ class Block:
 
     @property
     def commands(self) -> list[str]:
-        """Its lines."""
+        """The lines of the block that are not empty."""
         return [line for line in self.text.splitlines() if line]
 
 
@@ -64,7 +64,7 @@ SERVED = [block for block in BLOCKS if block.kind == "serve"]
 
 
 def test_every_block_says_what_a_test_does_with_it() -> None:
-    """A command that is new in the page is run, or its reason stands there."""
+    """Every block has an instruction, so that a new command is either run or has a reason in the page."""
     assert TEXT.count("\n```") == 2 * len(BLOCKS)
     for block in BLOCKS:
         assert block.kind in {"run", "serve", "file", "administrator", "not run"}
@@ -73,19 +73,19 @@ def test_every_block_says_what_a_test_does_with_it() -> None:
 
 @pytest.mark.parametrize("block", [block for block in BLOCKS if block.kind == "file"], ids=lambda block: block.about)
 def test_what_the_page_shows_of_a_file_is_the_file(block: Block) -> None:
-    """Whoever copies from the page and whoever mounts the file have the same."""
+    """The text in the page equals the file, for readers who copy it and for those who mount the file."""
     assert (ROOT / "service" / block.about).read_text(encoding="utf-8") == block.text
 
 
 @dataclass
 class Here:
-    """A folder that stands for a machine, and what its paths and addresses are called in the page."""
+    """A folder that stands in for a machine, and a map from the page's paths and addresses to local ones."""
 
     folder: Path
     names: dict[str, str]
 
     def of(self, command: str) -> str:
-        """A command of the page as it can be run here."""
+        """A command of the page with local paths and addresses."""
         for name, here in self.names.items():
             command = command.replace(name, here)
         return command
@@ -93,7 +93,7 @@ class Here:
 
 @pytest.fixture
 def here(tmp_path: Path) -> Here:
-    """Nothing is there yet but the folders that a system has."""
+    """An empty machine: only the folders that every system has."""
     for folder in ("var/lib", "srv", "run"):
         (tmp_path / folder).mkdir(parents=True)
     return Here(
@@ -110,7 +110,7 @@ def here(tmp_path: Path) -> Here:
 
 @contextmanager
 def serving(here: Here, command: str) -> Iterator[Service]:
-    """A service that this command starts, once it serves."""
+    """Start the service with this command and wait until it serves."""
     words = here.of(command).split()
     assert "rollbook" == words[0]
     with started([sys.executable, "-m", *words]) as service:
@@ -120,7 +120,7 @@ def serving(here: Here, command: str) -> Iterator[Service]:
 
 @contextmanager
 def users(folder: Path) -> Iterator[Server]:
-    """A Valkey with the configuration and the users of the deployment, and nobody else's rights."""
+    """A Valkey with the configuration and the users of the deployment."""
     settings = dict(line.split(maxsplit=1) for line in _settings("valkey.conf")) | {"save": ""}
     with running(find_server(), folder / "valkey", settings) as server:
         let_in_users([server])
@@ -136,11 +136,11 @@ def users_of_cluster(folder: Path) -> Iterator[Clustered]:
 
 
 def let_in_users(servers: Sequence[Server]) -> None:
-    """From here on nobody but the service's user is let in, and one who looks on."""
+    """Create the deployment's users on the servers, and one user for inspection; the default user is off."""
     lines = (ROOT / "service" / "deploy" / "users.acl").read_text(encoding="utf-8").splitlines()
     for server in servers:
         with server.client() as client:
-            # Whoever is in already stays: replicas have no user of their own here.
+            # Open connections keep their rights: the replicas have no user here.
             client.execute_command("ACL", "SETUSER", WATCHER, "on", f">{WATCHER}", "~*", "&*", "+@all")
             for line in lines:
                 client.execute_command("ACL", "SETUSER", *line.split()[1:])
@@ -153,7 +153,7 @@ def _settings(name: str) -> list[str]:
 
 @contextmanager
 def stores(kind: str, here: Here) -> Iterator[Server | None]:
-    """The store that a command names, at the address that the page calls it by."""
+    """Start the kind of store that a command needs, and map the page's address to it."""
     with ExitStack() as stack:
         server: Server | None = None
         if kind == "users":
@@ -173,7 +173,7 @@ def stores(kind: str, here: Here) -> Iterator[Server | None]:
 
 @pytest.mark.parametrize("block", SERVED, ids=[block.text.split("--", 2)[-1].strip() for block in SERVED])
 def test_a_service_starts_and_ends_as_the_page_says(block: Block, here: Here) -> None:
-    """Each shape of it, over a store of that kind; it is healthy, takes a guest, and drains."""
+    """Each way to start it, over its kind of store: the service is healthy and ends with code 0."""
     for command in block.commands:
         with stores(block.about, here) as store, serving(here, command) as service:
             assert 1 == service.status()
@@ -187,7 +187,7 @@ def test_a_service_starts_and_ends_as_the_page_says(block: Block, here: Here) ->
 
 
 def rollbook(here: Here, *words: str) -> str:
-    """What a command prints; it has to end well."""
+    """Run a command, which must succeed, and return its output."""
     done = subprocess.run(
         [sys.executable, "-m", "rollbook", *words], cwd=here.folder, capture_output=True, text=True, check=False
     )
@@ -196,7 +196,7 @@ def rollbook(here: Here, *words: str) -> str:
 
 
 def denied(store: Server) -> list[Any]:
-    """What the store did not let anybody do."""
+    """The commands that the store denied, from its ACL log."""
     client: Any = redis.Redis(port=store.port, username=WATCHER, password=WATCHER, protocol=2)
     with client:
         return [(entry["reason"], entry["object"]) for entry in client.acl_log()]
@@ -204,7 +204,7 @@ def denied(store: Server) -> list[Any]:
 
 @pytest.fixture(params=["server", "cluster"])
 def users_of(request: pytest.FixtureRequest, here: Here) -> Iterator[tuple[str, list[Server]]]:
-    """A store with the users of the deployment: its URL, and its servers."""
+    """A store with the users of the deployment: its URL and its servers."""
     with ExitStack() as stack:
         if request.param == "server":
             servers = [stack.enter_context(users(here.folder))]
@@ -215,7 +215,7 @@ def users_of(request: pytest.FixtureRequest, here: Here) -> Iterator[tuple[str, 
         yield f"{scheme}://rollbook:{WRITTEN}@127.0.0.1:{servers[0].port}", servers
 
 
-@pytest.mark.timeout(300)  # a cluster, a service and six commands, each a process of its own
+@pytest.mark.timeout(300)  # a cluster, a service and six commands, each a separate process
 def test_the_users_rights_suffice_for_whole_matches_and_operators(
     here: Here, users_of: tuple[str, list[Server]]
 ) -> None:
@@ -249,7 +249,7 @@ def test_the_users_rights_suffice_for_whole_matches_and_operators(
 
 @pytest.mark.timeout(300)  # a failover, and matches before and after it
 def test_the_users_rights_suffice_for_a_failover(here: Here) -> None:
-    """A replica copies and a Sentinel promotes it, each as its own user; matches go on and nothing was denied."""
+    """A Sentinel promotes a replica, each with its own user; matches continue and no command is denied."""
     with watched(here.folder / "store") as store:
         let_in_users(store.servers)
         introduce_replicas_and_sentinels(store)
@@ -271,7 +271,7 @@ def test_the_users_rights_suffice_for_a_failover(here: Here) -> None:
 
 @pytest.fixture
 def administered(here: Here) -> tuple[Path, dict[str, str]]:
-    """The file of users with an administrator as the page makes one, and what the commands of the page need."""
+    """The ACL file with an administrator created as in the page, and the settings for the servers."""
     folder = here.folder / "etc" / "valkey"
     folder.mkdir(parents=True)
     here.names |= {"/etc/valkey/": f"{folder}/", "valkey-cli ": f"{CLIENT} "}
@@ -284,7 +284,7 @@ def administered(here: Here) -> tuple[Path, dict[str, str]]:
 
 
 def run_as_administrator(here: Here, about: str) -> str:
-    """What such a block of the page prints."""
+    """Run the administrator's block with this title and return its output."""
     (block,) = [block for block in BLOCKS if (block.kind, block.about) == ("administrator", about)]
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     words = ["bash", "-euo", "pipefail", "-c", here.of(block.text)]
@@ -293,9 +293,9 @@ def run_as_administrator(here: Here, about: str) -> str:
     return done.stdout + done.stderr
 
 
-@pytest.mark.timeout(300)  # a service, a bot and a command, each a process of its own
+@pytest.mark.timeout(300)  # a service, a bot and a command, each a separate process
 def test_the_administrator_changes_settings_and_forgets(here: Here, administered: tuple[Path, dict[str, str]]) -> None:
-    """The service's user may not rewrite files, and an administrator does it for the command."""
+    """The service's user may not rewrite the store's files; an administrator runs the rewrite for `forget`."""
     file, settings = administered
     with running(find_server(), here.folder / "valkey", settings | {"appendfsync": "everysec"}) as server:
         here.names |= {
@@ -316,13 +316,13 @@ def test_the_administrator_changes_settings_and_forgets(here: Here, administered
 
 
 def files(server: Server) -> str:
-    """The bytes of all files of a store."""
+    """The contents of all append-only files of a store."""
     return "".join(path.read_text("latin-1") for path in server.directory.rglob("*.aof") if path.is_file())
 
 
 @pytest.mark.timeout(300)
 def test_the_administrator_creates_a_cluster(here: Here, administered: tuple[Path, dict[str, str]]) -> None:
-    """Of servers that have only the users of the page; the service's user writes on each of them."""
+    """The servers have only the users of the page, and the service's user can write on each of them."""
     settings = administered[1] | {"cluster-enabled": "yes"}
     with ExitStack() as stack:
         servers = [
@@ -337,21 +337,21 @@ def test_the_administrator_creates_a_cluster(here: Here, administered: tuple[Pat
 
 
 def is_whole(server: Server, password: Path) -> bool:
-    """Whether a server of a cluster finds all others; the service's user may not ask for the state."""
+    """Whether a server of a cluster sees all slots covered; only the administrator may ask for the state."""
     words = [str(CLIENT), "-p", str(server.port), "--user", "admin", "cluster", "info"]
     environment = {**os.environ, "REDISCLI_AUTH": password.read_text(encoding="utf-8").strip()}
     return "cluster_state:ok" in subprocess.check_output(words, env=environment, text=True)
 
 
 async def connected(url: str) -> None:
-    """Connect as a service does, which writes on every master."""
+    """Connect as a service does, which writes to every master."""
     log = await RedisLog.connect(url)
     await log.prove()
     await log.close()
 
 
 def introduce_replicas_and_sentinels(store: Watched) -> None:
-    """From here on they come as users of their own, and whoever was there before is sent away."""
+    """Give the replicas and Sentinels their own users, and close the connections of the default user."""
     for sentinel in store.sentinels:
         with sentinel.client() as client:
             client.execute_command("SENTINEL", "SET", "main", "auth-user", "sentinel", "auth-pass", WRITTEN)
@@ -372,9 +372,9 @@ def introduce_replicas_and_sentinels(store: Watched) -> None:
         failovers.until(lambda: clients[0].info("replication")["slave0"]["state"] == "online")
 
 
-@pytest.mark.timeout(400)  # a score of commands, each a process of its own
+@pytest.mark.timeout(400)  # about twenty commands, each a separate process
 def test_the_commands_of_the_page_run_in_their_order(here: Here) -> None:
-    """As somebody would who works through the page beside a service of one machine."""
+    """All commands of the page, in order, beside a service on one machine."""
     first = SERVED[0].commands[0]
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     with ExitStack() as stack:
@@ -401,7 +401,7 @@ def test_the_commands_of_the_page_run_in_their_order(here: Here) -> None:
 
 
 def test_every_alarm_is_in_the_page_and_is_about_numbers_that_there_are(here: Here) -> None:
-    """An alarm on a misspelt number never rings."""
+    """An alarm on a misspelt metric would never fire."""
     rules = yaml.safe_load((ROOT / "service" / "deploy" / "alarms.yaml").read_text(encoding="utf-8"))
     alarms = [rule for group in rules["groups"] for rule in group["rules"]]
     assert [rule["alert"] for rule in alarms] == re.findall(r"^\| (Rollbook\w+) \|", TEXT, re.MULTILINE)

@@ -1,4 +1,4 @@
-"""The commands of the README do what it says: as they are written there, only with fewer matches."""
+"""Runs the commands of the README as written, only with fewer matches."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ ELSEWHERE = {
     "export": "clients/commands/test_export.py",
     "matches": "clients/commands/test_matches.py",
 }
-"""Commands that want a service or a terminal, and which tests try them."""
+"""Commands that need a service or a terminal, with the test that runs each."""
 
 
 def commands() -> Iterator[list[str]]:
-    """The words behind `rollbook`, of every line in a block of shell."""
+    """The arguments of every `rollbook` line in the README's shell blocks."""
     for block in re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL):
         for line in block.splitlines():
             if line.startswith("rollbook "):
@@ -41,7 +41,7 @@ HERE = [words for words in commands() if words[0] not in ELSEWHERE]
 
 
 def rollbook(folder: Path, *words: str) -> str:
-    """What the command prints; it has to end well."""
+    """Run the command, which must succeed, and return its output."""
     done = subprocess.run(
         [sys.executable, "-m", "rollbook", *words],
         cwd=folder,
@@ -56,7 +56,7 @@ def rollbook(folder: Path, *words: str) -> str:
 
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the names that the README uses: the keys of a service, and a match as a file and as text."""
+    """A folder with the names that the README uses: a service's keys, and a match as a file and as text."""
     folder = tmp_path_factory.mktemp("judged")
     rollbook(folder, "simulate", "cant_stop", "--seed", "1", "--format", "rollbook", "--out", "files")
     (folder / "files" / "KEY.pub").rename(folder / "KEY.pub")
@@ -70,7 +70,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("words", HERE, ids=" ".join)
 def test_a_command_of_the_readme_runs(words: list[str], judged: Path, tmp_path: Path) -> None:
-    """A newcomer tries these first; each prints something, or makes a file."""
+    """Newcomers try these first; each prints text or creates a file."""
     folder = shutil.copytree(judged, tmp_path / "here")
     smaller = " ".join(words)
     for many, few in FEWER.items():
@@ -80,7 +80,7 @@ def test_a_command_of_the_readme_runs(words: list[str], judged: Path, tmp_path: 
 
 
 def test_every_other_command_of_the_readme_is_tried_where_a_service_is() -> None:
-    """A command that is new in the README is tried here, or named with the test that does."""
+    """A new command in the README must be run here or be listed with the test that runs it."""
     assert set(ELSEWHERE) <= {words[0] for words in commands()}
     for command, file in ELSEWHERE.items():
         assert f'"{command}"' in (ROOT / "tests" / file).read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""`rollbook serve` as an operator runs it: flags, variables, messages, exit codes, a terminal and a pipe."""
+"""`rollbook serve` as an operator runs it: flags, variables, messages, exit codes, on a terminal and into a pipe."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ANY_PORT = "127.0.0.1:0"
 
 
 def done(*flags: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """A service that is not to start."""
+    """Run `rollbook serve` with flags that make it exit at once."""
     return subprocess.run(
         [*SERVE, *flags],
         capture_output=True,
@@ -66,7 +66,10 @@ def test_serve_offers_the_whole_contract(tmp_path: Path) -> None:
 
 
 def test_no_token_and_no_name_is_in_the_log(tmp_path: Path) -> None:
-    """A guest signs in, opens a match and sits down; the log has match, request and sequence, and nothing of Anna."""
+    """A guest signs in and opens a match.
+
+    The log has match, request and sequence, but neither the name nor the token.
+    """
     words = [*SERVE, "--data", str(tmp_path), "--listen", ANY_PORT, "--log-level", "debug"]
     with started(words) as one, one.channel() as channel:
         signed_in = IdentityServiceStub(channel).SignIn(identity_pb2.SignInRequest(name="Annabell"), timeout=20)
@@ -85,7 +88,7 @@ def test_no_token_and_no_name_is_in_the_log(tmp_path: Path) -> None:
 
 
 def test_a_watcher_of_a_drained_service_goes_on_at_the_next_one(tmp_path: Path) -> None:
-    """The feed ends with its reason and position; after the next start the match is there, for the same token."""
+    """The feed ends with reason and position; after the next start the same token finds the match."""
     words = [*SERVE, "--data", str(tmp_path), "--listen", ANY_PORT]
     with started(words) as one, one.channel() as channel:
         token = IdentityServiceStub(channel).SignIn(identity_pb2.SignInRequest(name="Anna"), timeout=20).token
@@ -108,7 +111,7 @@ def test_a_watcher_of_a_drained_service_goes_on_at_the_next_one(tmp_path: Path) 
 
 
 def test_guests_can_be_switched_off(tmp_path: Path) -> None:
-    """Then nobody signs in."""
+    """`SignIn` is refused."""
     words = [*SERVE, "--data", str(tmp_path), "--listen", ANY_PORT, "--no-guests"]
     with started(words) as one, one.channel() as channel:
         with pytest.raises(grpc.RpcError) as failure:
@@ -117,7 +120,7 @@ def test_guests_can_be_switched_off(tmp_path: Path) -> None:
 
 
 def test_every_flag_is_a_variable_too(tmp_path: Path) -> None:
-    """As a container has them; a flag stands above its variable."""
+    """Containers use variables; a flag overrides its variable."""
     key = load_or_create(tmp_path / "elsewhere.key")
     env = {
         "ROLLBOOK_DATA": str(tmp_path / "data"),
@@ -165,7 +168,7 @@ def test_every_flag_is_a_variable_too(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_flags_are_wrong_usage(tmp_path: Path, flags: tuple[str, ...], says: str) -> None:
-    """Exit code 64, the flag by its name, and nothing is begun."""
+    """The command exits with 64, names the flag and creates nothing."""
     refused = done("--data", str(tmp_path / "data"), *flags)
     assert 64 == refused.returncode
     assert says in refused.stdout + refused.stderr
@@ -173,7 +176,7 @@ def test_wrong_flags_are_wrong_usage(tmp_path: Path, flags: tuple[str, ...], say
 
 
 def test_the_password_of_a_store_is_told_to_nobody(tmp_path: Path) -> None:
-    """Neither when its URL cannot be read, nor when nobody is there."""
+    """Neither a malformed URL nor an absent store prints the password."""
     malformed = done("--data", str(tmp_path), "--redis", "redis://user:hush/hush@host:port")
     assert 64 == malformed.returncode
     absent = done("--data", str(tmp_path), "--redis", "redis://user:hush@127.0.0.1:1", "--store-wait", "1")
@@ -183,7 +186,7 @@ def test_the_password_of_a_store_is_told_to_nobody(tmp_path: Path) -> None:
 
 
 def test_keys_that_cannot_be_used_end_the_start(tmp_path: Path) -> None:
-    """One that is not there is not made up; one that others can reach is not used."""
+    """A missing key that was named is not created; a key file that others can read is refused."""
     missing = done("--data", str(tmp_path / "data"), "--listen", ANY_PORT, "--head-key", str(tmp_path / "none"))
     assert 3 == missing.returncode
     assert f"rollbook key {tmp_path / 'none'} --create makes one" in missing.stderr
@@ -200,7 +203,7 @@ def test_keys_that_cannot_be_used_end_the_start(tmp_path: Path) -> None:
 
 
 def test_a_port_in_use_is_one_clear_line(tmp_path: Path) -> None:
-    """Nothing of gRPC's own, nothing of Python's."""
+    """The output has neither a message of gRPC nor a traceback."""
     with started([*SERVE, "--data", str(tmp_path / "one"), "--listen", ANY_PORT]) as one:
         refused = done("--data", str(tmp_path / "two"), "--listen", one.address)
         assert 1 == refused.returncode
@@ -211,7 +214,7 @@ def test_a_port_in_use_is_one_clear_line(tmp_path: Path) -> None:
 
 
 def test_a_directory_that_is_none_of_ours_is_refused(tmp_path: Path) -> None:
-    """A file in its place, or a store of an unknown format."""
+    """A file in place of the data directory."""
     (tmp_path / "file").touch()
     refused = done("--data", str(tmp_path / "file"), "--listen", ANY_PORT)
     assert 1 == refused.returncode
@@ -219,7 +222,7 @@ def test_a_directory_that_is_none_of_ours_is_refused(tmp_path: Path) -> None:
 
 
 def test_on_a_terminal_logs_are_for_people(tmp_path: Path) -> None:
-    """Colours and no JSON; Ctrl-C ends it well, and the store with it."""
+    """Logs have colours and no JSON; Ctrl-C stops the service and its store with exit code 0."""
     child, terminal = pty.fork()
     if child == 0:
         os.execv(sys.executable, [*SERVE, "--data", str(tmp_path), "--listen", ANY_PORT])  # noqa: S606 - our own
@@ -244,7 +247,7 @@ def test_on_a_terminal_logs_are_for_people(tmp_path: Path) -> None:
 
 
 def test_data_is_kept_in_the_users_data_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the standard for such directories says, with its rule that a relative path counts for nothing."""
+    """The data directory follows the XDG standard, which ignores relative paths."""
     if sys.platform != "linux":
         pytest.skip("directories are called otherwise elsewhere")
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -264,7 +267,7 @@ def test_data_is_kept_in_the_users_data_home(tmp_path: Path, monkeypatch: pytest
     ["", ":1", "host", "host:", "host:-1", "host:x", "::1:50051", "[host]:1", "a b:1", "h:\N{FULLWIDTH DIGIT ONE}"],
 )
 def test_what_is_no_address_is_refused(text: str) -> None:
-    """Before anything is begun."""
+    """An invalid address is refused before the service starts."""
     with pytest.raises(SettingRefused) as refused:
         Listen.read(text)
     assert str(refused.value).startswith(("--listen: a port is 0", f"--listen: {text!r} is not host:port"))
@@ -272,13 +275,13 @@ def test_what_is_no_address_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize("listen", ["127.0.0.1:1", "127.8.8.8:1", "[::1]:1", "localhost:1"])
 def test_a_loopback_address_needs_no_tls(listen: str) -> None:
-    """Nobody but this machine reaches it."""
+    """Other machines cannot reach a loopback address."""
     assert listen == str(Settings.read(listen=listen).listen)
 
 
 @pytest.mark.parametrize("listen", ["0.0.0.0:1", "[::]:1", "192.0.2.1:1", "example.org:1"])
 def test_any_other_address_needs_tls_or_a_word(listen: str) -> None:
-    """Tokens do not travel in the clear because somebody forgot something."""
+    """Tokens must not cross a network unencrypted by accident."""
     with pytest.raises(SettingRefused) as refused:
         Settings.read(listen=listen)
     assert "--listen" == refused.value.flag

@@ -22,13 +22,13 @@ COMMANDS = ["tail", "export", "play", "watch", "replay", "bot"]
 
 
 def test_clients_call_where_the_service_listens() -> None:
-    """Whoever names no address on either side finds the service."""
+    """The client's default address is the service's default address."""
     assert DEFAULT_ADDRESS == str(Settings.read().listen) == ServiceOptions().service
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_takes_the_same_options_and_variables(command: str) -> None:
-    """Learned once, and said in one place."""
+    """All commands describe the shared options with the same words."""
     done = subprocess.run(
         [sys.executable, "-m", "rollbook", command, "--help"], capture_output=True, text=True, check=True
     )
@@ -39,7 +39,7 @@ def test_every_command_takes_the_same_options_and_variables(command: str) -> Non
 
 
 def test_the_variable_names_the_service_and_the_flag_goes_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A shell that always works with one service need not say so each time."""
+    """`ROLLBOOK_SERVICE` spares users the flag; the flag overrides it."""
     usual, other = (f"127.0.0.1:{free_port()}" for _ in range(2))
     monkeypatch.setenv("ROLLBOOK_SERVICE", usual)
     for words, where in ((("tail",), usual), (("tail", "--service", other), other)):
@@ -48,7 +48,7 @@ def test_the_variable_names_the_service_and_the_flag_goes_before_it(monkeypatch:
 
 
 def test_a_service_without_guests_tells_its_keys_to_anybody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who has no token may still want to check what such a service signs; heads' keys first."""
+    """Users without a token can fetch the keys to check signatures; head keys come first."""
     words = ["serve", "--data", str(tmp_path), "--listen", "127.0.0.1:0", "--no-guests"]
     with started([sys.executable, "-m", "rollbook", *words]) as service:
         code, out, err = asyncio.run(rollbook("tail", "--service", service.address))
@@ -62,7 +62,7 @@ def test_a_service_without_guests_tells_its_keys_to_anybody(tmp_path: Path, monk
 
 
 def test_the_name_of_a_service_is_the_same_from_its_data_directory_and_over_the_network(tmp_path: Path) -> None:
-    """It is kept in the directory, also for a start without it, so that both lists of keys fit into one file."""
+    """The name is stored in the directory and used by later starts, so that both lists of keys fit into one file."""
 
     def published(*words: str) -> str:
         code, out, err = asyncio.run(rollbook("key", *words, "--published"))

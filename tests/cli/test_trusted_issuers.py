@@ -1,4 +1,4 @@
-"""`rollbook serve --trust-issuer`, and tokens of others that `rollbook token --issuer` mints."""
+"""`rollbook serve --trust-issuer`, with tokens that `rollbook token --issuer` mints."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CLUB = "https://club.example"
 
 
 def described(path: Path, issuer: str, key: Path, *roles: str) -> Path:
-    """The file that describes an issuer."""
+    """Write the file that describes an issuer and return its path."""
     lines = [key_line(load_or_create(key).public_key())]
     path.write_text(json.dumps({"issuer": issuer, "roles": roles, "keys": lines}), "utf-8")
     path.chmod(0o644)
@@ -34,14 +34,14 @@ def described(path: Path, issuer: str, key: Path, *roles: str) -> Path:
 
 
 def minted(key: Path, subject: str, role: str, issuer: str = OWN_ISSUER) -> str:
-    """A token in the name of an issuer."""
+    """Mint a token in the name of an issuer."""
     return Issuer(load(key), issuer).mint(
         subject, Role(role), name=subject, issued_at=int(time.time()), lifetime_seconds=3_600
     )
 
 
 def minted_by_command(key: Path, subject: str, issuer: str) -> str:
-    """A player's token, as an issuer has it from the command line."""
+    """Mint a player's token with `rollbook token`."""
     words = ["token", "--key", str(key), "--subject", subject, "--role", "player", "--issuer", issuer]
     return subprocess.run(
         [sys.executable, "-m", "rollbook", *words], capture_output=True, text=True, check=True
@@ -49,7 +49,7 @@ def minted_by_command(key: Path, subject: str, issuer: str) -> str:
 
 
 def open_match(channel: grpc.Channel, token: str, request_id: str) -> Any:
-    """Ask for a match."""
+    """Open a match with this token."""
     request = match_pb2.OpenMatchRequest(request_id=request_id, seats=2)
     request.options.cant_stop.SetInParent()
     metadata = (("authorization", f"Bearer {token}"),)
@@ -57,7 +57,7 @@ def open_match(channel: grpc.Channel, token: str, request_id: str) -> Any:
 
 
 def refusal(channel: grpc.Channel, token: str) -> tuple[grpc.StatusCode, str]:
-    """Why somebody is told nothing."""
+    """The status and reason with which the service refuses the token."""
     with pytest.raises(grpc.RpcError) as failure:
         open_match(channel, token, "open-the-match")
     told = refused(failure.value)  # type: ignore[arg-type]  # it has the same methods
@@ -110,7 +110,7 @@ def test_tokens_of_issuers_that_are_trusted_are_taken_with_the_roles_they_may_gi
 
 
 def test_a_service_does_not_start_with_an_issuer_that_it_cannot_read(tmp_path: Path) -> None:
-    """It names the file and what is wrong with it: 3 if it is not there, 1 if it is refused."""
+    """The message names the file and its fault; the exit code is 3 for a missing file and 1 for a refused one."""
     words = ["--data", str(tmp_path / "data"), "--listen", ANY_PORT, "--trust-issuer", str(tmp_path / "club.json")]
     missing = done(*words)
     assert (3, f"rollbook serve: {tmp_path / 'club.json'}: No such file or directory") == (
@@ -124,7 +124,7 @@ def test_a_service_does_not_start_with_an_issuer_that_it_cannot_read(tmp_path: P
 
 
 def test_the_help_teaches_what_such_a_file_holds() -> None:
-    """Nobody has to look for it elsewhere."""
+    """`--help` explains the format of the file."""
     explained = " ".join(done("--help").stdout.replace("│", " ").split())
     for word in ("--trust-issuer", "ROLLBOOK_TRUST_ISSUER", "JSON object of three members: issuer", "kty OKP"):
         assert word in explained
