@@ -1,4 +1,4 @@
-"""Stores to test against: one of each kind for the whole run, and logs on them for each test."""
+"""Stores for tests: one of each kind for the whole run, with new logs for each test."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ from tests.storage.servers import ALL_SLOTS, OLDEST_REDIS, Server, running
 
 @dataclass(frozen=True)
 class Store:
-    """Something that keeps matches, and how to connect to it."""
+    """A store, and a function that connects to it."""
 
     connect: Callable[[], Awaitable[RedisLog | MemoryLog | SimulatedLog]]
     url: str | None
-    """None if there is nothing but this process."""
+    """None for a store inside this process."""
 
 
 @pytest.fixture(scope="session")
 def valkey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """The server that comes with the service."""
+    """The server that is installed with the service."""
     with running(find_server(), tmp_path_factory.mktemp("valkey")) as server:
         yield server
 
 
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A cluster of one server, which refuses what touches two slots as every cluster does."""
+    """A cluster of one server, which refuses commands on two slots like every cluster."""
     with running(find_server(), tmp_path_factory.mktemp("cluster"), slots=ALL_SLOTS) as server:
         yield server
 
 
 @pytest.fixture(scope="session")
 def oldest_redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """The oldest server there is support for."""
+    """The oldest supported server."""
     with running(OLDEST_REDIS, tmp_path_factory.mktemp("redis")) as server:
         yield server
 
@@ -72,7 +72,7 @@ def store(request: pytest.FixtureRequest) -> Store:
 
 
 def simulated_store() -> Callable[[], Awaitable[SimulatedLog]]:
-    """What connects to the store of simulations, over a network without faults."""
+    """Return a function that connects to the simulated store, over a network without faults."""
     simulated = SimulatedStore(lambda: time.time_ns() // 1_000_000)
     network = Network(random.Random(0), Weather())
 
@@ -92,7 +92,7 @@ async def log(store: Store) -> AsyncIterator[RedisLog | MemoryLog | SimulatedLog
 
 @pytest_asyncio.fixture
 async def other(store: Store) -> AsyncIterator[RedisLog | MemoryLog | SimulatedLog]:
-    """What another replica has: a log of its own on the same store."""
+    """A second log on the same store, as another replica has it."""
     log = await store.connect()
     yield log
     await log.close()
@@ -100,7 +100,7 @@ async def other(store: Store) -> AsyncIterator[RedisLog | MemoryLog | SimulatedL
 
 @pytest.fixture
 def match_id() -> str:
-    """A match that nobody has heard of."""
+    """The id of a match that does not exist yet."""
     return f"m-{uuid.uuid4().hex}"
 
 

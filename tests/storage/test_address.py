@@ -25,7 +25,7 @@ from rollbook.storage.redis.address import Kind, parse
     ],
 )
 def test_every_kind_of_store_has_its_url(url: str, kind: Kind, hosts: tuple[tuple[str, int], ...], told: str) -> None:
-    """What is told of an address never has a password in it."""
+    """The printed address never contains a password."""
     address = parse(url)
     assert kind is address.kind
     assert hosts == address.hosts
@@ -40,7 +40,7 @@ def test_credentials_are_decoded() -> None:
 
 
 def test_sentinels_have_credentials_of_their_own() -> None:
-    """Those before the host are the data servers'."""
+    """Credentials before the host are those of the data servers."""
     address = parse("rediss+sentinel://:data@one/main?sentinel_password=guard&ssl_ca_certs=/ca.pem")
     assert {"password": "data", "ssl_ca_certs": "/ca.pem"} == address.options
     assert {"password": "guard", "ssl": True, "ssl_ca_certs": "/ca.pem"} == address.sentinel_options
@@ -67,6 +67,6 @@ def test_sentinels_have_credentials_of_their_own() -> None:
     ],
 )
 def test_a_wrong_url_says_what_is_wrong(url: str, reason: str) -> None:
-    """Options that would undo what the log has settled are refused too."""
+    """Options that would override the log's own settings are refused too."""
     with pytest.raises(ValueError, match=reason):
         parse(url)

@@ -38,14 +38,14 @@ NEVER: Final = {"replica-priority": "0"}
 
 @pytest.fixture
 def pair(tmp_path: Path) -> Iterator[Copied]:
-    """A master and the replica that may take its place."""
+    """A master and the replica that may be promoted."""
     with copied(tmp_path / "pair", settings=ONE) as found:
         yield found
 
 
 @asynccontextmanager
 async def connected(store: Copied | Clustered, durability: Any = "replicated", **how: Any) -> AsyncIterator[RedisLog]:
-    """A log that waits for one promotable replica; a busy disk may be slower than a hurried log waits."""
+    """Connect a log that waits for one promotable replica; retry, since a busy disk may be slow."""
     async with asyncio.timeout(PATIENCE_SECONDS):
         while True:
             try:
@@ -60,7 +60,7 @@ async def connected(store: Copied | Clustered, durability: Any = "replicated", *
 
 
 async def test_a_replica_that_is_added_is_noticed_by_the_next_acknowledgement(pair: Copied, tmp_path: Path) -> None:
-    """The first write is in doubt, the next ones are not sent; once the numbers fit everything goes on."""
+    """The first write is unconfirmed and later ones are not sent, until the number of replicas fits again."""
     async with connected(pair) as log, connected(pair) as other:
         assert Appended(1) == await log.append("m", 0, [Entry(b"one")])
         with joined(pair, tmp_path / "third") as third, third.client() as client:
@@ -93,7 +93,7 @@ async def test_an_added_replica_that_confirms_nothing_is_named_at_once(pair: Cop
 
 
 async def test_a_replica_that_is_never_promoted_takes_nobodys_place(pair: Copied, tmp_path: Path) -> None:
-    """It has to confirm as well, and does not replace the confirmation of a replica that may be promoted."""
+    """It has to confirm as well, but cannot replace the confirmation of a promotable replica."""
     async with connected(pair) as log, connected(pair, append_seconds=HURRIED_SECONDS) as hurried:
         with joined(pair, tmp_path / "third", NEVER) as third:
             assert Appended(1) == await log.append("m", 0, [Entry(b"one")])
@@ -115,13 +115,13 @@ async def test_a_replica_that_is_never_promoted_takes_nobodys_place(pair: Copied
 
 
 async def log_length(store: Copied) -> int:
-    """The length of the only log, asked without waiting for a replica."""
+    """The length of the only log, read without waiting for a replica."""
     async with connected(store, "relaxed") as log:
         return await log.head("m")
 
 
 async def test_a_replica_that_becomes_one_of_priority_0_does_not_count_any_more(pair: Copied) -> None:
-    """With the next acknowledgement, and so does one that becomes promotable again."""
+    """The change applies to the next acknowledgement, also when the replica becomes promotable again."""
     async with connected(pair) as log:
         assert Appended(1) == await log.append("m", 0, [Entry(b"one")])
         with pair.servers[1].client() as client:
@@ -145,7 +145,7 @@ async def test_the_cause_is_named_although_no_look_waits_for_its_confirmation(pa
 
 
 async def test_a_replica_that_does_not_say_may_be_either(pair: Copied) -> None:
-    """It might be one that is never promoted, while the one that is promoted is detached."""
+    """It might never be promoted, while the promotable replica is detached."""
     async with connected(pair) as log:
         with pair.servers[1].client() as client:
             client.execute_command("ACL", "SETUSER", "default", "-config")
@@ -156,7 +156,7 @@ async def test_a_replica_that_does_not_say_may_be_either(pair: Copied) -> None:
 
 
 async def test_a_program_that_copies_the_data_is_no_replica(pair: Copied) -> None:
-    """A backup by `--rdb` is listed while it runs, and can neither be asked nor promoted."""
+    """A backup by `--rdb` is listed while it runs, but can neither be asked nor be promoted."""
     with pair.master.client() as client:
         client.set("more than sockets hold", os.urandom(32 << 20))
         reader, writer = await asyncio.open_connection("127.0.0.1", pair.master.port)
@@ -172,7 +172,7 @@ async def test_a_program_that_copies_the_data_is_no_replica(pair: Copied) -> Non
 
 
 async def test_a_cluster_promotes_replicas_of_any_priority(tmp_path: Path) -> None:
-    """Only `cluster-replica-no-failover` keeps a replica of a Cluster from being promoted."""
+    """Only `cluster-replica-no-failover` prevents the promotion of a replica in a Cluster."""
     with clustered(tmp_path, ONE) as store:
         async with connected(store) as log:
             for setting, value, refused in (
@@ -188,7 +188,7 @@ async def test_a_cluster_promotes_replicas_of_any_priority(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("binary", [None, OLDEST_REDIS])
 async def test_many_write_at_once_and_each_is_confirmed(tmp_path: Path, binary: Path | None) -> None:
-    """Also with the oldest server, which waits for what others wrote meanwhile."""
+    """Also with the oldest server, whose WAIT includes concurrent writes of other clients."""
     durability: Any = "replicated" if binary is None else "replicated-memory"
     with (
         copied(tmp_path / "pair", settings=ONE, binary=binary) as store,
@@ -209,7 +209,7 @@ async def test_many_write_at_once_and_each_is_confirmed(tmp_path: Path, binary: 
 async def test_no_failover_loses_what_was_acknowledged_while_a_replica_was_added(
     pair: Copied, tmp_path: Path, kind: str
 ) -> None:
-    """The replica that is promoted is the added one, or the one in whose place one of priority 0 confirmed."""
+    """The promoted replica is the added one, or the one that did not confirm while one of priority 0 did."""
     async with (
         connected(pair, append_seconds=HURRIED_SECONDS) as writing,
         connected(pair, append_seconds=HURRIED_SECONDS) as reading,
@@ -248,15 +248,15 @@ async def test_many_acknowledgements_ask_at_once_while_replicas_come_and_go(pair
 
 
 class Between:
-    """A connection that wrote; something happens after a confirmation has waited for replicas."""
+    """A connection that lets something happen after a confirmation has waited for replicas."""
 
     def __init__(self, client: Any, happen: Callable[[], None]) -> None:
-        """Do this once."""
+        """Call `happen` once."""
         self._client = client
         self._happen: Callable[[], None] | None = happen
 
     async def converse(self, commands: Sequence[tuple[str | int, ...]]) -> list[Any]:
-        """Send what waits, and the transaction after what happens."""
+        """Send the waiting commands, call `happen`, then send the transaction."""
         answers = [await self._send(command) for command in commands[:2]]
         if self._happen is not None:
             happen, self._happen = self._happen, None
@@ -269,7 +269,7 @@ class Between:
 
 
 async def confirmed(store: Copied, happen: Callable[[], None], seconds: float = HURRIED_SECONDS) -> Lack | None:
-    """What a confirmation of a write lacks, if this happens within it."""
+    """The lack of a confirmation during which this happens, or None."""
     settings = ConnectionSettings(parse(store.url), Keeping("replicated"), HURRIED_SECONDS)
     candidates = Candidates(Kind.SERVER, lambda host: _of_one_host(settings, host).reads)
     confirmation = Confirmation("WAITAOF", 1, seconds, candidates)
@@ -285,7 +285,7 @@ async def confirmed(store: Copied, happen: Callable[[], None], seconds: float = 
 
 
 async def test_a_replica_that_is_attached_within_a_confirmation_is_seen(pair: Copied, tmp_path: Path) -> None:
-    """After the disk of the other one was waited for, and before the list is read."""
+    """The replica appears after the wait for the other disk and before the list is read."""
     with joined(pair, tmp_path / "third") as third, third.client() as client:
         client.execute_command("REPLICAOF", "NO", "ONE")
         await asyncio.to_thread(pair.until_followed, 1)
@@ -300,7 +300,7 @@ async def test_a_replica_that_is_attached_within_a_confirmation_is_seen(pair: Co
 
 
 async def test_a_replica_that_is_detached_within_a_confirmation_does_not_count(pair: Copied) -> None:
-    """It had the write, and is not there any more to be waited for."""
+    """It had the write but is no longer attached."""
 
     def detach() -> None:
         pair.servers[1].kill()
@@ -312,7 +312,7 @@ async def test_a_replica_that_is_detached_within_a_confirmation_does_not_count(p
 
 
 async def test_a_replica_that_is_replaced_within_a_confirmation_does_not_count(pair: Copied, tmp_path: Path) -> None:
-    """The number of replicas fits all the time; the new one has not confirmed the write."""
+    """The number of replicas fits all the time, but the new one has not confirmed the write."""
     with joined(pair, tmp_path / "third") as third, third.client() as client:
         client.execute_command("REPLICAOF", "NO", "ONE")
         await asyncio.to_thread(pair.until_followed, 1)
@@ -335,20 +335,20 @@ async def test_a_replica_that_is_replaced_within_a_confirmation_does_not_count(p
         (["connected_slaves:0"], set(), 0, ()),
         (["connected_slaves:1", "slave0:ip=::1,port=1,state=online,offset=5,lag=0"], {("::1", 1)}, 1, (5,)),
         (["connected_slaves:1", "slave0:ip=a,port=1,state=wait_bgsave,offset=0,lag=0"], {("a", 1)}, 0, ()),
-        # A connection that was not closed yet, and the one that takes its place.
+        # A connection that is not closed yet, and its replacement.
         (
             ["connected_slaves:2", "slave0:ip=a,port=1,state=online", "slave1:ip=a,port=1,state=online"],
             {("a", 1)},
             2,
             (0, 0),
         ),
-        # One that the master counts and does not list.
+        # A replica that the master counts and does not list.
         (["connected_slaves:2", "slave0:ip=a,port=1,state=online"], {("a", 1)}, 2, (0,)),
     ],
 )
 async def test_what_a_master_lists_is_read(
     lines: list[str], hosts: set[tuple[str, int]], online: int, offsets: tuple[int, ...]
 ) -> None:
-    """Replicas once, connections each."""
+    """Each replica counts once, each connection separately."""
     said = "\r\n".join(["# Replication", "role:master", *lines, "master_repl_offset:7", ""])
     assert Attached(frozenset(hosts), online, offsets, 7) == Attached.of(said.encode())

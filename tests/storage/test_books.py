@@ -1,4 +1,4 @@
-"""What every store promises of books and buckets, whatever it is made of: who counts by them counts exactly."""
+"""The contract of books and buckets for every store: counts are exact."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HOUR_MS: Final = 3_600_000
 
 
 async def reserved(log: Log, holder: str, match_id: str, quotas: list[Quota]) -> Reserved:
-    """A reservation for which there is room."""
+    """Reserve a place, which must succeed."""
     result = await log.reserve(holder, match_id, quotas)
     assert isinstance(result, Reserved)
     return result
@@ -25,7 +25,7 @@ async def reserved(log: Log, holder: str, match_id: str, quotas: list[Quota]) ->
 async def test_of_many_that_reserve_at_once_as_many_succeed_as_there_is_room_for(
     log: Log, other: Log, match_id: str
 ) -> None:
-    """Over two connections, and in two books, of which the smaller one decides."""
+    """Over two connections and in two books, of which the smaller one decides."""
     quotas = [Quota("seats", 20), Quota("waiting", 7)]
     wanted = [f"{match_id}-{number}" for number in range(40)]
     results = await asyncio.gather(
@@ -40,7 +40,7 @@ async def test_of_many_that_reserve_at_once_as_many_succeed_as_there_is_room_for
 
 
 async def test_a_match_that_has_its_place_keeps_it(log: Log, other: Log, match_id: str) -> None:
-    """However often it is asked for, and although the book is full; no two reservations are the same one."""
+    """Repeated reservations succeed although the book is full, and each has a later end."""
     quotas = [Quota("seats", 1)]
     first = await reserved(log, match_id, "one", quotas)
     again = await reserved(other, match_id, "one", quotas)
@@ -53,7 +53,7 @@ async def test_a_match_that_has_its_place_keeps_it(log: Log, other: Log, match_i
 
 
 async def test_a_place_is_taken_back_only_by_its_last_reservation(log: Log, other: Log, match_id: str) -> None:
-    """Somebody else may have reserved it again meanwhile, and be about to use it."""
+    """Another process may have reserved the place again and be about to use it."""
     quotas = [Quota("seats", 2), Quota("waiting", 2)]
     books = ["seats", "waiting"]
     first = await reserved(log, match_id, "one", quotas)
@@ -77,7 +77,7 @@ async def test_a_place_is_taken_back_only_by_its_last_reservation(log: Log, othe
 async def test_a_bucket_gives_as_many_as_it_holds_and_says_when_there_is_one_more(
     log: Log, other: Log, match_id: str
 ) -> None:
-    """However many draw at once, over two connections; it fills steadily."""
+    """Also for concurrent draws over two connections; the bucket refills steadily."""
     waits = await asyncio.gather(*[(log, other)[number % 2].draw(match_id, 5, HOUR_MS) for number in range(12)])
     assert 5 == waits.count(0)
     assert all(0 < wait <= HOUR_MS // 5 for wait in waits if wait)
@@ -94,7 +94,7 @@ async def test_a_bucket_fills_again(log: Log, match_id: str) -> None:
 
 
 async def test_a_bucket_fills_in_its_time_although_the_clock_went_back(log: Log, match_id: str) -> None:
-    """A draw from a bucket that takes 2 h longer to fill leaves what a draw leaves before the clock goes back 2 h."""
+    """A draw with a 2 h longer refill leaves the same state as a draw before the clock goes back 2 h."""
     for name, most, per_ms in ((match_id, 5, HOUR_MS), (f"{match_id}-short", 2, 400)):
         assert 0 == await log.draw(name, 1, 2 * HOUR_MS + per_ms)
         assert 0 < await log.draw(name, most, per_ms) <= per_ms // most
@@ -105,7 +105,7 @@ async def test_a_bucket_fills_in_its_time_although_the_clock_went_back(log: Log,
 
 
 async def test_what_is_kept_is_taken_once(log: Log, other: Log, match_id: str) -> None:
-    """Over whichever connection, by one of many who want it at once; what nobody takes is gone after its time."""
+    """One of several concurrent callers gets it, over any connection; an expired value is gone."""
     await log.keep(match_id, b"one", HOUR_MS)
     await log.keep(match_id, b"another", HOUR_MS)
     taken = await asyncio.gather(*[(log, other)[number % 2].take(match_id) for number in range(6)])
@@ -120,7 +120,7 @@ async def test_what_is_kept_is_taken_once(log: Log, other: Log, match_id: str) -
 
 
 async def test_the_lobby_says_of_several_matches_what_it_says_of_each(log: Log, match_id: str) -> None:
-    """Those that it does not list are left out."""
+    """Unlisted matches are left out."""
     listed = [f"{match_id}-{number}" for number in range(3)]
     for name in listed:
         await log.append(name, 0, [Entry(b"one")], lobby=LobbyEntry(name.encode()))

@@ -1,4 +1,4 @@
-"""A master that was replaced is believed neither in whole nor in part, over whichever connection it answers."""
+"""Answers of a replaced master are never trusted, not even in part, over any connection."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PATIENT_SECONDS: Final = 30.0
 HURRIED_SECONDS: Final = 8 * LATE_SECONDS
 WRITTEN: Final = ("SET", "written", 1)
 HELD_BACK: Final = ("BLPOP", "nothing", 0)
-"""What is never answered, so that a batch is answered in part."""
+"""A command that is never answered, so that a batch is answered in part."""
 
 
 async def _is_master() -> bool:
@@ -42,7 +42,7 @@ async def _is_replaced() -> bool:
 
 MASTER: Final = Credibility(_is_master)
 OTHER: Final = Credibility(_is_replaced)
-"""Of a server whose place another has taken."""
+"""The credibility of a server that was replaced."""
 
 
 @asynccontextmanager
@@ -62,7 +62,7 @@ async def wire(
 async def test_part_of_a_late_batch_counts_only_if_the_server_is_still_the_master(
     valkey: Server, credibility: Credibility, believed: list[bytes]
 ) -> None:
-    """The rest of it never comes; by then the Sentinels may name another."""
+    """The rest never comes; by then the Sentinels may name another master."""
     async with wire(valkey, credibility, HURRIED_SECONDS) as wired:
         with pytest.raises(Unanswered) as failure:
             await wired.converse([WRITTEN, HELD_BACK])
@@ -70,7 +70,7 @@ async def test_part_of_a_late_batch_counts_only_if_the_server_is_still_the_maste
 
 
 async def test_part_of_a_batch_counts_not_if_the_server_is_abandoned_meanwhile(valkey: Server) -> None:
-    """However soon that is: whoever abandons it knows that it has been replaced."""
+    """The connection was abandoned because the server had been replaced."""
     async with wire(valkey, MASTER) as wired:
         talking = asyncio.create_task(wired.converse([WRITTEN, HELD_BACK]))
         with valkey.client() as client:
@@ -82,7 +82,7 @@ async def test_part_of_a_batch_counts_not_if_the_server_is_abandoned_meanwhile(v
 
 
 async def test_part_of_a_batch_counts_not_if_replicas_were_not_asked(valkey: Server) -> None:
-    """They are asked behind the last answer, which never comes."""
+    """The question to replicas follows the last answer, which never comes."""
     confirmation = Confirmation("WAIT", 0, 0.001, Candidates(Kind.SERVER, _never))
     async with wire(valkey, UNCONTESTED, HURRIED_SECONDS, confirmation) as wired:
         with pytest.raises(Unanswered) as failure:
@@ -94,7 +94,7 @@ async def test_part_of_a_batch_counts_not_if_replicas_were_not_asked(valkey: Ser
 async def test_nothing_is_sent_behind_a_late_greeting_of_a_master_that_was_replaced(
     valkey: Server, credibility: Credibility
 ) -> None:
-    """It greets late who connected while it stood still, and would answer the next question at once."""
+    """A connection opened while the server was stopped gets a late greeting; the next answer would come at once."""
     async with wire(valkey, credibility) as wired:
         valkey.process.send_signal(signal.SIGSTOP)
         try:
@@ -112,9 +112,9 @@ async def test_nothing_is_sent_behind_a_late_greeting_of_a_master_that_was_repla
 async def test_what_is_answered_at_once_counts_not_while_another_question_is_overdue(
     valkey: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A master that goes on answers new questions in a moment, before anybody knows that it was replaced."""
+    """A master that continues answers new questions quickly, before the process knows of its replacement."""
     seconds = 0.0
-    # By this clock nothing is late on a machine that is busy, and what is overdue is so at once.
+    # With this clock a busy machine causes no delay, and the overdue command is overdue at once.
     monkeypatch.setattr(credibility_module, "time", SimpleNamespace(monotonic=lambda: seconds))
     async with wire(valkey, OTHER) as late, wire(valkey, OTHER) as quick, wire(valkey, MASTER) as trusted:
         assert [b"PONG"] == await quick.converse([("PING",)])
@@ -131,14 +131,14 @@ async def test_what_is_answered_at_once_counts_not_while_another_question_is_ove
 
 
 async def test_nothing_that_a_replaced_master_says_counts_over_any_connection(tmp_path: Path) -> None:
-    """Neither over those that were there before nor over new ones, also for a process that missed the switch."""
+    """Neither over old connections nor over new ones, also in a process that missed the switch."""
     with watched(tmp_path) as store:
         log = await RedisLog.connect(store.url)
         named: Any = log.dispatch.servers
         server = await named.of(b"")
         for task in named._sentinels._tasks:
             task.cancel()
-        # Whoever asks first would have all connections closed.
+        # A question to it would close all connections.
         del named._servers[next(iter(named._servers))]
         wires = server.appends.wire, server.reads, server.news
         old = store.stall()

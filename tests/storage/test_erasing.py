@@ -1,4 +1,4 @@
-"""What is erased is in no file of a store any more, and every process over it can be waited for."""
+"""Erased data is in no file of a store, and a process can wait for all others over the store."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ GONE, STAYS = b"Xanthippe-7f3 of Athens, who is forgotten", b"Theodora-9c1"
 
 
 def files_with(word: bytes, folder: Path) -> list[str]:
-    """The files below a folder that have these bytes."""
+    """The files below a folder that contain these bytes."""
     return [path.name for path in folder.rglob("*") if path.is_file() and word in path.read_bytes()]
 
 
 async def erased(server: Server) -> RedisLog:
-    """A log whose lobby said something that it does not say any more."""
+    """A log whose lobby entry was replaced."""
     log = await RedisLog.connect(server.url)
     await log.append("match", 0, [Entry(b"event")], lobby=LobbyEntry(GONE))
     assert not await log.relist("match", b"something else", b"nothing", ROW)
@@ -42,7 +42,7 @@ async def erased(server: Server) -> RedisLog:
 
 @pytest.mark.parametrize("kind", ["valkey", "oldest_redis", "cluster"])
 async def test_a_rewritten_store_has_no_byte_of_what_was_erased(kind: str, tmp_path: Path) -> None:
-    """Nor while another rewrite is under way that began before; what stays is found, so the search is honest."""
+    """Also if an earlier rewrite is still running; the remaining word is found, which proves that the search works."""
     binary = OLDEST_REDIS if kind == "oldest_redis" else find_server()
     with running(binary, tmp_path, PLAIN, slots=ALL_SLOTS if kind == "cluster" else range(0)) as server:
         log = await erased(server)
@@ -57,7 +57,7 @@ async def test_a_rewritten_store_has_no_byte_of_what_was_erased(kind: str, tmp_p
 
 
 async def test_replicas_are_rewritten_and_those_that_refuse_are_named(tmp_path: Path) -> None:
-    """One that may not be told to keeps the name in its files, and whoever forgets hears which it is."""
+    """A replica that refuses the rewrite keeps the name in its files, and the result names the replica."""
     with (
         running(find_server(), tmp_path / "master", PLAIN) as master,
         running(find_server(), tmp_path / "willing", PLAIN) as willing,
@@ -83,7 +83,7 @@ async def test_replicas_are_rewritten_and_those_that_refuse_are_named(tmp_path: 
 
 
 async def test_a_master_that_may_not_be_rewritten_is_named(tmp_path: Path) -> None:
-    """The name is gone from the lobby, and the operator knows what is left to do."""
+    """The name is gone from the lobby, and the result says which files still have it."""
     with running(find_server(), tmp_path, PLAIN) as server:
         log = await erased(server)
         with server.client() as client:
@@ -97,7 +97,7 @@ async def test_a_master_that_may_not_be_rewritten_is_named(tmp_path: Path) -> No
 async def test_a_call_is_obeyed_when_every_process_has_said_so(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One that was not heard of for a while is silent, one that ends is not waited for, and calls only grow."""
+    """A process that stops answering is silent, one that left does not count, and call numbers only grow."""
     binary = OLDEST_REDIS if kind == "oldest_redis" else find_server()
     with running(binary, tmp_path, slots=ALL_SLOTS if kind == "cluster" else range(0)) as server:
         log = await RedisLog.connect(server.url)

@@ -1,4 +1,4 @@
-"""What every store promises of the index of its lobby, whatever it is made of: what was said last, or it is mended."""
+"""The contract of the lobby index for every store: it matches the latest lobby entries, or is repaired."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ def row(opened_ms: int, *lists: str, agenda: str = "", due_ms: int = 0, longest_
 
 
 async def listed(log: Log, match_id: str, said: IndexRow, *, behind: int = 0, summary: bytes = b"open") -> None:
-    """A match gets a line in the lobby, and this row, with its next entry."""
+    """Append an entry with a lobby summary and this index row."""
     result = await log.append(match_id, behind, [Entry(b"%d" % behind)], lobby=LobbyEntry(summary, said))
     assert isinstance(result, Appended)
 
 
 async def differing(log: Log, prefix: str) -> set[str]:
-    """The matches of a test of which the index says something else than the lobby."""
+    """The matches of a test whose index entry differs from the lobby."""
     found = {match_id for part in range(log.parts) for match_id in await log.differing(part, NOW)}
     return {match_id for match_id in found if match_id.startswith(prefix)}
 
 
 async def test_pages_have_each_match_once_those_opened_last_first(log: Log, other: Log, match_id: str) -> None:
-    """Of one list or several, from any place on; of matches that were opened at once the id decides."""
+    """From one list or several, after any place; matches opened at the same time are ordered by id."""
     names = [f"{match_id}-{number}" for number in range(9)]
     for number, name in enumerate(names):
         await listed((log, other)[number % 2], name, row(100 + number // 2, match_id, f"{match_id}/{number % 3}"))
@@ -51,7 +51,7 @@ async def test_pages_have_each_match_once_those_opened_last_first(log: Log, othe
 
 
 async def test_the_index_follows_the_lobby_in_the_same_append(log: Log, match_id: str) -> None:
-    """From list to list and agenda to agenda; an append that is refused changes nothing, and who leaves is nowhere."""
+    """The match moves between lists and agendas; a refused append changes nothing, and an unlisted match is in none."""
     lists = [f"{match_id}/{name}" for name in "abc"]
     sweep, archive = f"{match_id}-sweep", f"{match_id}-archive"
     await listed(log, match_id, row(5, *lists[:2], agenda=sweep, due_ms=7))
@@ -69,7 +69,7 @@ async def test_the_index_follows_the_lobby_in_the_same_append(log: Log, match_id
 
 
 async def test_what_is_due_comes_first_and_is_put_off_once(log: Log, other: Log, match_id: str) -> None:
-    """Unless it was said anew meanwhile: who looked at what was before does not know of that."""
+    """A due time is not overwritten if it has changed since it was read."""
     for number in range(4):
         await listed(log, f"{match_id}-{number}", row(1, agenda=match_id, due_ms=10 - number))
     assert [(f"{match_id}-3", 7), (f"{match_id}-2", 8)] == await other.due(match_id, 9, 2)
@@ -83,7 +83,7 @@ async def test_what_is_due_comes_first_and_is_put_off_once(log: Log, other: Log,
 
 
 async def test_what_the_index_says_wrong_is_found_and_mended(log: Log, match_id: str) -> None:
-    """A line without a row, a row of another line, a time too far ahead, and what the lobby does not list."""
+    """A missing row, a row of another summary, a time too far ahead, and an entry that the lobby does not list."""
     plain, changed, late = (f"{match_id}-{name}" for name in ("plain", "changed", "late"))
     await log.append(plain, 0, [Entry(b"1")], lobby=LobbyEntry(b"open"))
     await listed(log, changed, row(1, f"{match_id}/before"))
@@ -109,7 +109,7 @@ async def test_what_the_index_says_wrong_is_found_and_mended(log: Log, match_id:
 async def test_of_many_that_change_matches_at_once_the_index_says_what_the_lobby_says(
     log: Log, other: Log, match_id: str
 ) -> None:
-    """Whoever was faster: both are written by one script."""
+    """One script writes both, so they agree for any order of writers."""
     names = [f"{match_id}-{number}" for number in range(12)]
 
     async def change(number: int, name: str) -> None:
@@ -128,7 +128,7 @@ async def test_of_many_that_change_matches_at_once_the_index_says_what_the_lobby
 async def test_a_comparison_finds_strays_and_none_that_come_of_changes_meanwhile(
     log: Log, other: Log, match_id: str
 ) -> None:
-    """Matches are listed, moved and unlisted all the while; only the one that a hand put into a list is a stray."""
+    """Matches are listed, moved and unlisted meanwhile; only the entry added by hand is a stray."""
     if not isinstance(log, RedisLog) or not isinstance(other, RedisLog):
         pytest.skip("the contract does not have it")
     stray, rounds = f"{match_id}-stray", 0
@@ -160,7 +160,7 @@ async def test_a_comparison_finds_strays_and_none_that_come_of_changes_meanwhile
 async def test_what_is_in_the_place_of_the_index_keeps_nobody_from_appending(
     log: Log, match_id: str, kind: str
 ) -> None:
-    """A key that holds something else: appends go on, what is asked is answered, and the index is made anew."""
+    """A key holds another type: appends continue, queries are answered, and the index is rebuilt."""
     if not isinstance(log, RedisLog):
         pytest.skip("nobody else writes there")
     await listed(log, match_id, row(1, match_id, agenda=match_id))

@@ -1,4 +1,4 @@
-"""What every store promises, whatever it is made of. Memory, Valkey, a cluster and the oldest Redis all pass it."""
+"""The contract of all stores, for memory, simulation, Valkey, a cluster and the oldest Redis."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ from tests.storage.waiting import wait
 pytestmark = pytest.mark.asyncio
 
 SOON: Final = 0.05
-"""A time-out that is meant to pass."""
+"""A time-out in seconds that is meant to pass."""
 
 LATE: Final = 60.0
-"""A time-out that is meant not to pass."""
+"""A time-out in seconds that is not meant to pass."""
 
 
 def entries(*events: bytes) -> list[Entry]:
@@ -46,7 +46,7 @@ def entries(*events: bytes) -> list[Entry]:
 
 
 async def test_positions_count_from_one_without_a_gap(log: Log, match_id: str) -> None:
-    """An entry is found by its number alone, whatever the append it came with."""
+    """An entry is found by its number, in whatever append it came."""
     assert 0 == await log.head(match_id)
     assert Appended(2) == await log.append(match_id, 0, entries(b"one", b"two"))
     assert Appended(3) == await log.append(match_id, 2, entries(b"three"))
@@ -56,7 +56,7 @@ async def test_positions_count_from_one_without_a_gap(log: Log, match_id: str) -
 
 
 async def test_an_append_to_another_position_writes_nothing(log: Log, match_id: str) -> None:
-    """Neither behind the head, which would leave a gap, nor before it, which would rewrite what has been told."""
+    """Neither after the head, which would leave a gap, nor before it, which would rewrite delivered events."""
     await log.append(match_id, 0, entries(b"one", b"two"))
     for expected in (0, 1, 3, 7):
         assert Conflict(2) == await log.append(match_id, expected, entries(b"other", b"others"), lobby=LobbyEntry(b"x"))
@@ -65,7 +65,7 @@ async def test_an_append_to_another_position_writes_nothing(log: Log, match_id: 
 
 
 async def test_an_append_behind_another_event_writes_nothing(log: Log, match_id: str) -> None:
-    """A log that was put back may be as long as before: that its last entry has the right number is not enough."""
+    """A restored log may have the same length as before, so the bytes of its last entry are compared too."""
     await log.append(match_id, 0, entries(b"one", b"two"))
     for other in (b"one", b"tw", b"two "):
         assert Conflict(2) == await log.append(match_id, 2, entries(b"three"), behind=other, lobby=LobbyEntry(b"x"))
@@ -77,20 +77,20 @@ async def test_an_append_behind_another_event_writes_nothing(log: Log, match_id:
 
 
 async def test_a_match_is_begun_once(log: Log, match_id: str) -> None:
-    """Whoever opens it a second time is told how far it is."""
+    """A second opening gets a conflict with the current head."""
     assert Appended(1) == await log.append(match_id, 0, entries(b"one"))
     assert Conflict(1) == await log.append(match_id, 0, entries(b"one"))
 
 
 async def test_a_match_that_does_not_exist_has_nothing_to_append_behind(log: Log, match_id: str) -> None:
-    """What a service remembers of a lost match does not bring it back."""
+    """A service that remembers a lost match cannot bring it back."""
     assert Conflict(0) == await log.append(match_id, 4, entries(b"five"))
     assert 0 == await log.head(match_id)
     assert [] == await log.read(match_id)
 
 
 async def test_of_two_writers_to_one_position_exactly_one_wins(log: Log, other: Log, match_id: str) -> None:
-    """Over many positions, and the entries of the winner are what everybody reads."""
+    """At every position one writer wins, and all readers see its entries."""
     written: list[Entry] = []
     for position in range(60):
         first, second = entries(b"a%d" % position), entries(b"b%d" % position)
@@ -106,7 +106,7 @@ async def test_of_two_writers_to_one_position_exactly_one_wins(log: Log, other: 
 
 
 async def test_a_crowd_of_one_process_has_one_winner(log: Log, match_id: str) -> None:
-    """Appends that travel together are still decided one by one."""
+    """Appends of one batch are still decided one by one."""
     crowd = [log.append(match_id, 0, entries(b"%d" % number, b"more")) for number in range(50)]
     results = await asyncio.gather(*crowd)
     assert 1 == results.count(Appended(2))
@@ -139,7 +139,7 @@ asyncio.run(main(sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])))
 
 
 async def test_of_two_processes_exactly_one_wins_each_position(store: Store, log: Log, match_id: str) -> None:
-    """Two replicas that run after each other along a match share its positions out without a gap or a double."""
+    """Two replicas that append to one match share its positions without a gap or a double."""
     if store.url is None:
         pytest.skip("a process has its memory to itself")
     positions = 150
@@ -176,7 +176,7 @@ async def test_an_append_is_all_or_nothing_however_many_entries_it_has(log: Log,
 
 
 async def test_long_matches_are_read_page_by_page(log: Log, match_id: str) -> None:
-    """The pages together are the match, also where it is a multiple of the page."""
+    """The pages together are the whole match, also if its length is a multiple of the page size."""
     many = entries(*(b"%d" % number for number in range(30)))
     await log.append(match_id, 0, many)
     for limit in (1, 7, 10, 30, 31):
@@ -199,7 +199,7 @@ async def test_what_is_hidden_stays_beside_its_event(log: Log, match_id: str) ->
 
 
 async def test_bytes_come_back_as_they_went_in(log: Log, match_id: str) -> None:
-    """Events are protobuf: any byte may stand anywhere, and an empty event is an event."""
+    """Events may contain any bytes, and an empty event is an event."""
     every_byte = bytes(range(256))
     wild = [
         Entry(every_byte, every_byte[::-1]),
@@ -214,7 +214,7 @@ async def test_bytes_come_back_as_they_went_in(log: Log, match_id: str) -> None:
 
 
 async def test_a_match_may_be_called_anything(log: Log) -> None:
-    """What an id looks like is not the store's business."""
+    """The store accepts any id."""
     for name in ("{p0}", "a}b{c", "with space", "ärger", "0-1", "x" * 300):
         match_id = f"{name}{uuid.uuid4().hex}"
         assert Appended(1) == await log.append(match_id, 0, entries(b"one"), lobby=LobbyEntry(b"open"))
@@ -224,14 +224,14 @@ async def test_a_match_may_be_called_anything(log: Log) -> None:
 
 
 async def test_big_entries_are_kept_whole(log: Log, match_id: str) -> None:
-    """Beyond any buffer on the way."""
+    """Also for entries larger than any network buffer."""
     big = [Entry(b"\x00\xff" * 500_000, b"p" * 300_000), Entry(b"small")]
     assert Appended(2) == await log.append(match_id, 0, big)
     assert big == await log.read(match_id)
 
 
 async def test_what_can_never_be_right_is_refused_before_it_is_sent(log: Log, match_id: str) -> None:
-    """Nothing, too much, before the beginning, or nowhere."""
+    """No entries, too many bytes, a negative position, or an empty id."""
     heavy = [Entry(b"x" * (MOST_BYTES // 2), b"y" * (MOST_BYTES // 2)), Entry(b"z")]
     with pytest.raises(ValueError, match="at least one entry"):
         await log.append(match_id, 0, [])
@@ -254,14 +254,14 @@ async def test_waiting_ends_as_soon_as_something_is_there(log: Log, other: Log, 
 
 
 async def test_waiting_for_what_is_there_already_does_not_wait(log: Log, match_id: str) -> None:
-    """Catching up and following live are one and the same, so that there is no seam between them."""
+    """Catching up and following live use the same call, so nothing is missed between them."""
     await log.append(match_id, 0, entries(b"one", b"two", b"three"))
     assert {match_id: entries(b"two", b"three")} == await wait(log, {match_id: 1}, LATE)
     assert {match_id: entries(b"three")} == await wait(log, {match_id: 2}, 0)
 
 
 async def test_waiting_times_out_with_nothing(log: Log, match_id: str) -> None:
-    """For a match that stands still, one that does not exist, and none at all."""
+    """For an idle match, an unknown match, and no match."""
     await log.append(match_id, 0, entries(b"one"))
     for timeout_seconds in (SOON, 0, -1):
         assert {} == await wait(log, {match_id: 1}, timeout_seconds)
@@ -271,7 +271,7 @@ async def test_waiting_times_out_with_nothing(log: Log, match_id: str) -> None:
 
 
 async def test_one_wait_follows_many_matches(log: Log, other: Log, match_id: str) -> None:
-    """Each from its own position, in whatever partition; every entry comes once and in order."""
+    """Each match from its own position, in any partition; every entry comes once and in order."""
     matches = [f"{match_id}-{number}" for number in range(40)]
     for match in matches:
         await log.append(match, 0, entries(b"1"))
@@ -296,7 +296,7 @@ async def test_one_wait_follows_many_matches(log: Log, other: Log, match_id: str
 
 
 async def test_a_wait_that_was_given_up_takes_nothing_along(log: Log, match_id: str) -> None:
-    """A watch that ends, or a new one, breaks off the wait; the next begins where the last result was."""
+    """A cancelled wait loses nothing: the next one begins after the last result."""
     await log.append(match_id, 0, entries(b"one"))
     for _ in range(5):
         waiting = asyncio.ensure_future(wait(log, {match_id: 1, f"{match_id}-other": 0}, LATE))
@@ -311,7 +311,7 @@ async def test_a_wait_that_was_given_up_takes_nothing_along(log: Log, match_id: 
 
 
 async def test_every_append_is_announced_to_all_who_listen(log: Log, other: Log, match_id: str) -> None:
-    """To whoever appended as well, but not before it has the answer; what was not appended is not announced."""
+    """The appender hears it too, but only after its own answer; a conflict is not announced."""
     answered: list[int] = []
     heard: dict[Log, list[Announcement]] = {log: [], other: []}
     late: list[Announcement] = []
@@ -351,7 +351,7 @@ async def test_several_may_wait_at_the_same_time(log: Log, match_id: str) -> Non
 
 
 async def test_the_lobby_lists_what_appends_say(log: Log, other: Log, match_id: str) -> None:
-    """Set, replaced and taken out, each with the append that causes it; other appends leave it alone."""
+    """An append can set, replace or remove the entry; other appends leave it unchanged."""
     await log.append(match_id, 0, entries(b"opened"), lobby=LobbyEntry(b"open"))
     assert b"open" == (await other.lobby())[match_id]
     await log.append(match_id, 1, entries(b"taken"))
@@ -366,7 +366,10 @@ async def test_the_lobby_lists_what_appends_say(log: Log, other: Log, match_id: 
 
 
 async def test_a_match_that_the_lobby_lists_is_not_begun_again(store: Store, match_id: str) -> None:
-    """Its log is lost, and none takes its place, with or without a summary; one that has left the lobby is no match."""
+    """A listed match whose log is lost is not opened again, with or without a summary.
+
+    A match that has left the lobby may be.
+    """
     log = await store.connect()
     assert await log.summary(match_id) is None
     await log.append(match_id, 0, entries(b"opened"), lobby=LobbyEntry(b"open"))
@@ -387,7 +390,7 @@ async def test_a_match_that_the_lobby_lists_is_not_begun_again(store: Store, mat
 
 
 async def lose(store: Store, log: RedisLog | MemoryLog | SimulatedLog, match_id: str) -> None:
-    """Delete the log of a match behind everybody's back."""
+    """Delete the log of a match behind the service's back."""
     if isinstance(log, SimulatedLog):
         log.store.delete(match_id)
         return
@@ -400,7 +403,7 @@ async def lose(store: Store, log: RedisLog | MemoryLog | SimulatedLog, match_id:
 
 
 async def test_an_append_may_have_to_wait_for_the_stores_own_clock(log: Log, other: Log, match_id: str) -> None:
-    """So that no replica whose clock is fast ends a turn early; whoever was slower than another is told that first."""
+    """A replica with a fast clock cannot end a turn early; a conflict is reported before TooEarly."""
     now_ms = await log.now_ms()
     assert abs(now_ms - await other.now_ms()) < 60_000
     early = await log.append(match_id, 0, entries(b"timed out"), not_before_ms=now_ms + 3_600_000)
@@ -412,7 +415,7 @@ async def test_an_append_may_have_to_wait_for_the_stores_own_clock(log: Log, oth
 
 
 async def test_an_archived_match_refuses_a_stale_append(store: Store, match_id: str) -> None:
-    """Its entries are gone, but nobody carries on where they were, or begins it again."""
+    """Its entries are gone, but the match can neither be continued nor opened again."""
     log = await store.connect()
     await log.append(match_id, 0, entries(b"one", b"two", b"sealed"))
     await log.trim(match_id)
@@ -428,7 +431,7 @@ async def test_an_archived_match_refuses_a_stale_append(store: Store, match_id: 
 
 
 async def test_the_head_of_an_archived_match_is_let_go_of_in_the_end(store: Store, match_id: str) -> None:
-    """The archive answers for it then; until then the store knows that the match has been."""
+    """Until then the store knows the match's length; afterwards only the archive does."""
     log = await store.connect()
     await log.append(match_id, 0, entries(b"one", b"sealed"), lobby=LobbyEntry(b"finished"))
     await log.unlist(match_id)
@@ -444,7 +447,7 @@ async def test_the_head_of_an_archived_match_is_let_go_of_in_the_end(store: Stor
 
 
 async def test_a_store_knows_one_archive_and_whether_somebody_lacks_it(store: Store) -> None:
-    """Who comes first claims it; what a service without it says is forgotten when it falls silent."""
+    """The first claim sets the mark; the record of a service that lacks the archive expires."""
     log = await store.connect()
     mark = await log.archive_mark("one")
     assert [mark, mark] == [await log.archive_mark("two"), await log.archive_mark()]
@@ -457,7 +460,7 @@ async def test_a_store_knows_one_archive_and_whether_somebody_lacks_it(store: St
 
 
 async def test_everybody_learns_of_the_last_beat_however_often_they_ask(store: Store) -> None:
-    """Asking is no beat, so a gap is known until somebody beats again."""
+    """Reading does not count as a beat, so a gap stays visible until the next beat."""
     log, other = await store.connect(), await store.connect()
     await log.beat(1_000)
     await other.beat(2_000)
@@ -469,7 +472,7 @@ async def test_everybody_learns_of_the_last_beat_however_often_they_ask(store: S
 async def test_of_several_that_want_the_lease_one_has_it_and_keeps_it_by_asking_again(
     log: Log, other: Log, match_id: str
 ) -> None:
-    """However many ask at once, and however long it goes on; the others are told that they have not got it."""
+    """Of concurrent callers one gets the lease and keeps it by asking again; the others get False."""
     names = [f"{match_id}-{number}" for number in range(8)]
     await leased(log, "nobody", 1)
     await asyncio.sleep(SOON)
@@ -483,7 +486,7 @@ async def test_of_several_that_want_the_lease_one_has_it_and_keeps_it_by_asking_
 
 
 async def leased(log: Log, holder: str, lease_ms: int) -> None:
-    """Ask for the lease until it is given."""
+    """Ask for the lease until it is granted."""
     async with asyncio.timeout(LATE):
         while not await log.lease(holder, lease_ms):  # noqa: ASYNC110 - another process may have it
             await asyncio.sleep(SOON / 5)
@@ -492,7 +495,7 @@ async def leased(log: Log, holder: str, lease_ms: int) -> None:
 async def test_a_lease_is_taken_over_once_its_holder_is_not_heard_of_any_more(
     log: Log, other: Log, match_id: str
 ) -> None:
-    """By the store's own clock, and not before its time; whoever had it before is told so when it comes back."""
+    """By the store's clock, and not before its time; the former holder gets False when it returns."""
     dead, heir = f"{match_id}-dead", f"{match_id}-heir"
     await leased(log, dead, 400)
     since_ms = await log.now_ms()
@@ -503,7 +506,7 @@ async def test_a_lease_is_taken_over_once_its_holder_is_not_heard_of_any_more(
 
 
 async def test_a_closed_log_says_so(store: Store, match_id: str) -> None:
-    """Appends under way finish first; who waits is told, and nobody hangs."""
+    """Running appends finish first, and waiting calls raise StoreUnavailable."""
     log = await store.connect()
     await log.append(match_id, 0, entries(b"one"))
     under_way = asyncio.ensure_future(log.append(match_id, 1, entries(b"two")))
@@ -524,7 +527,7 @@ async def test_a_closed_log_says_so(store: Store, match_id: str) -> None:
 
 
 async def test_matches_of_one_partition_are_all_listed(store: Store, match_id: str) -> None:
-    """Each with what was said of it, and one that is taken out takes no other along."""
+    """Each has its own summary, and removing one keeps the others."""
     log = await store.connect()
     names = (f"{match_id}-{number}" for number in count())
     neighbours = (name for name in names if partition_of(name) == partition_of(match_id))
@@ -540,7 +543,7 @@ async def test_matches_of_one_partition_are_all_listed(store: Store, match_id: s
 
 
 async def test_a_closed_log_refuses_everything(store: Store, match_id: str) -> None:
-    """Whatever it is asked."""
+    """Every call raises StoreUnavailable."""
     log: Any = await store.connect()
     await log.close()
     for call in (

@@ -1,4 +1,4 @@
-"""What only a store outside of this process can get wrong: its settings, its scripts, its silence, its neighbours."""
+"""Behaviour specific to external stores: settings, scripts, silence, and other clients of the store."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def server(request: pytest.FixtureRequest) -> Server:
 
 @pytest_asyncio.fixture
 async def log(server: Server) -> AsyncIterator[RedisLog]:
-    """A log on it."""
+    """A log on the server."""
     log = await RedisLog.connect(server.url)
     yield log
     await log.close()
@@ -46,20 +46,20 @@ async def log(server: Server) -> AsyncIterator[RedisLog]:
 
 @pytest.fixture
 def client(server: Server) -> Iterator[Any]:
-    """A look past the log."""
+    """A client that bypasses the log."""
     with server.client() as client:
         yield client
 
 
 async def refusal(url: str, durability: str = "fsync", partitions: int = 256) -> str:
-    """Why no log can be connected to a store."""
+    """Connect to a store, which must be refused; return the reason."""
     with pytest.raises(StoreUnavailable) as refused:
         await RedisLog.connect(url, durability, partitions=partitions)  # type: ignore[arg-type]
     return str(refused.value)
 
 
 async def test_a_match_lies_where_the_design_says(log: RedisLog, client: Any, match_id: str) -> None:
-    """One stream in its partition, ids that are sequences, a private field only where there is something private."""
+    """One stream in its partition, ids that are sequences, and a private field only where needed."""
     await log.append(match_id, 0, [Entry(b"opened"), Entry(b"drawn", b"queen")], lobby=LobbyEntry(b"open"))
     partition = partition_of(match_id)
     assert b"{p%d}:m:%b" % (partition, match_id.encode()) == stream_key(match_id)
@@ -70,7 +70,7 @@ async def test_a_match_lies_where_the_design_says(log: RedisLog, client: Any, ma
 
 
 async def test_a_server_that_forgot_the_script_is_taught_again(log: RedisLog, client: Any, match_id: str) -> None:
-    """After a restart, a failover or a flush, for one append and for many that travel together."""
+    """After a restart, a failover or a flush, for a single append and for a batch."""
     for expected in range(3):
         client.script_flush()
         assert Appended(expected + 1) == await log.append(match_id, expected, [Entry(b"alone")])
@@ -82,7 +82,7 @@ async def test_a_server_that_forgot_the_script_is_taught_again(log: RedisLog, cl
 
 
 async def test_appends_that_come_together_travel_together(log: RedisLog, client: Any, match_id: str) -> None:
-    """While one batch is under way the next gathers: hundreds of appends cost a few messages and a few syncs."""
+    """While one batch is running the next one gathers: hundreds of appends need few messages and few syncs."""
 
     def counted() -> tuple[int, int]:
         appends = client.info("commandstats").get("cmdstat_evalsha", {"calls": 0})["calls"]
@@ -98,7 +98,7 @@ async def test_appends_that_come_together_travel_together(log: RedisLog, client:
 
 
 async def test_an_append_that_nobody_waits_for_any_more_takes_no_other_along(log: RedisLog, match_id: str) -> None:
-    """A caller that is cancelled leaves the rest of its batch alone."""
+    """A cancelled caller does not disturb the rest of its batch."""
     crowd = [asyncio.ensure_future(log.append(f"{match_id}-{n}", 0, [Entry(b"x")])) for n in range(10)]
     await asyncio.sleep(0)
     crowd[0].cancel()
@@ -111,7 +111,7 @@ async def test_an_append_that_nobody_waits_for_any_more_takes_no_other_along(log
 async def test_the_append_of_a_caller_who_gave_up_is_not_sent_any_more(
     log: RedisLog, client: Any, match_id: str
 ) -> None:
-    """It waited for the batch before it, and nobody would ever learn that it happened."""
+    """It was waiting for the previous batch, and no caller would learn that it happened."""
     names = [f"{match_id}-{number}" for number in range(3)]
     client.execute_command("CLIENT", "PAUSE", 60_000, "WRITE")
     try:
@@ -128,12 +128,12 @@ async def test_the_append_of_a_caller_who_gave_up_is_not_sent_any_more(
 
 
 STEPS = 40
-"""Of the loop, after each of which a task is cancelled; to connect and to be answered takes fewer."""
+"""Steps of the loop before a task is cancelled; more than connecting and an answer take."""
 
 
 @pytest.mark.parametrize("steps", range(STEPS))
 async def test_a_cancellation_is_heeded_whenever_it_comes(server: Server, steps: int) -> None:
-    """It comes once, also when a connection is being made: a loop that forgot it would keep its service from ending."""
+    """A cancellation must never be lost, also during connecting, or the service could not end."""
 
     async def ask_for_ever() -> None:
         log = await RedisLog.connect(server.url)
@@ -154,7 +154,7 @@ async def test_a_cancellation_is_heeded_whenever_it_comes(server: Server, steps:
 
 @pytest.mark.parametrize("steps", range(10))
 async def test_a_cancellation_does_not_wait_for_the_server(steps: int, tmp_path: Path) -> None:
-    """Whoever ends a conversation with a server that is silent is done with it after a few steps of the loop."""
+    """Cancelling a call to a silent server takes only a few steps of the loop."""
     with running(find_server(), tmp_path) as server:
         log = await RedisLog.connect(server.url)
         await log.now_ms()
@@ -172,7 +172,7 @@ async def test_a_cancellation_does_not_wait_for_the_server(steps: int, tmp_path:
 
 
 async def test_many_more_matches_than_one_read_names_can_be_waited_for(log: RedisLog, match_id: str) -> None:
-    """Also where a wait takes over reads of the one before, and an entry comes for any of them."""
+    """Also if a wait takes over reads of the previous one, with an entry for any of them."""
     after = {f"{match_id}-{number}": 0 for number in range(2 * MOST_KEYS + 7)}
     names = list(after)
     for name in (names[0], names[MOST_KEYS], names[-1]):
@@ -196,7 +196,7 @@ async def test_a_wait_survives_a_server_that_hangs_up(log: RedisLog, client: Any
 async def test_a_server_that_falls_silent_is_not_listened_to_for_ever(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """A connection may be dead without an end: who hears nothing asks, and gives up if there is no answer."""
+    """A connection may die without a sign: after a silence the listener sends a ping, and gives up without a reply."""
     monkeypatch.setattr(connection, "_SIGN_SECONDS", 1.0)
     with running(find_server(), tmp_path) as server, server.client() as client:
         log = await RedisLog.connect(server.url)
@@ -217,7 +217,7 @@ async def test_a_server_that_falls_silent_is_not_listened_to_for_ever(
 
 
 async def test_what_others_wrote_is_not_carried_on(log: RedisLog, client: Any, match_id: str) -> None:
-    """A stream with other ids has no position of ours, and a hole is told, not read over."""
+    """A stream with foreign ids has no valid position, and a hole raises Hole instead of being skipped."""
     key = stream_key(match_id)
     client.execute_command("XADD", key, "1-5", "e", "strange")
     assert Conflict(2) == await log.append(match_id, 1, [Entry(b"two")])
@@ -234,7 +234,7 @@ async def test_what_others_wrote_is_not_carried_on(log: RedisLog, client: Any, m
 async def test_a_hole_in_one_match_is_told_and_the_others_do_not_wait(
     log: RedisLog, client: Any, match_id: str
 ) -> None:
-    """The match with the hole comes without an entry, also where the wait was under way before there was one."""
+    """The match with the hole is returned without entries, also if the hole appears during the wait."""
     sound = f"{match_id}-sound"
     after = {match_id: 0, sound: 0}
     waiting = asyncio.ensure_future(wait(log, after, PATIENCE_SECONDS))
@@ -253,7 +253,7 @@ async def test_a_hole_in_one_match_is_told_and_the_others_do_not_wait(
 
 
 async def test_a_lobby_that_is_none_lets_nothing_be_written(log: RedisLog, client: Any, match_id: str) -> None:
-    """Everything that could fail is looked at before the first write."""
+    """The script checks everything that could fail before its first write."""
     lobby = lobby_key(partition_of(match_id))
     client.execute_command("DEL", lobby)
     client.execute_command("SET", lobby, "no hash")
@@ -264,7 +264,7 @@ async def test_a_lobby_that_is_none_lets_nothing_be_written(log: RedisLog, clien
 
 
 async def test_what_is_no_log_is_a_log_with_a_hole(log: RedisLog, client: Any, match_id: str) -> None:
-    """A key of another kind is the trouble of its match alone: the store is well, and others are waited for."""
+    """A key of another type affects only its match: the store counts as healthy, and other matches are returned."""
     sound = f"{match_id}-sound"
     await append_anyhow(log, sound, 0, Entry(b"one"))
     client.execute_command("SET", stream_key(match_id), "no stream")
@@ -279,7 +279,7 @@ async def test_what_is_no_log_is_a_log_with_a_hole(log: RedisLog, client: Any, m
 
 
 async def test_a_part_of_the_lobby_that_is_none_hides_no_other(log: RedisLog, client: Any, match_id: str) -> None:
-    """Nor does a field that no match of this part can have; the rest is listed."""
+    """A field that no match of this part can have is skipped as well; the rest is listed."""
     sound = next(f"{match_id}-{n}" for n in range(9) if partition_of(f"{match_id}-{n}") != partition_of(match_id))
     await append_anyhow(log, sound, 0, Entry(b"one"))
     client.execute_command("HSET", lobby_key(partition_of(sound)), sound, b"sound", b"\xff", b"?", match_id, b"?")
@@ -292,7 +292,7 @@ async def test_a_part_of_the_lobby_that_is_none_hides_no_other(log: RedisLog, cl
 
 
 async def test_an_entry_that_is_missing_at_the_end_is_a_hole(log: RedisLog, client: Any, match_id: str) -> None:
-    """Unless the archivist took them all, who leaves a stream that is let go of in time."""
+    """The archivist's trim is no hole: it leaves a stream that expires."""
     for keep in (2, 0):
         await log.append(match_id, 0, [Entry(b"one"), Entry(b"two"), Entry(b"three")])
         client.execute_command("XTRIM", stream_key(match_id), "MAXLEN", 0) if not keep else client.execute_command(
@@ -309,7 +309,7 @@ async def test_an_entry_that_is_missing_at_the_end_is_a_hole(log: RedisLog, clie
 
 
 async def test_a_match_that_was_dropped_is_not_begun_again(log: RedisLog, client: Any, match_id: str) -> None:
-    """Whatever was left of it: it is in no list, its log is lost, and stays so."""
+    """For any remains of the match: it is in no list, and its log stays lost."""
     for spoil in (("XTRIM", "MAXLEN", 0), ("DEL",)):
         await log.append(match_id, 0, [Entry(b"one"), Entry(b"two")], lobby=LobbyEntry(b"open"))
         client.execute_command(spoil[0], stream_key(match_id), *spoil[1:])
@@ -323,7 +323,7 @@ async def test_a_match_that_was_dropped_is_not_begun_again(log: RedisLog, client
 
 
 async def test_a_full_server_writes_all_or_nothing(tmp_path: Path, match_id: str) -> None:
-    """It refuses before the first entry or takes them all, however near the end of its memory is."""
+    """The script refuses before the first entry or writes all, however little memory is left."""
     with running(find_server(), tmp_path, {"maxmemory": "8mb"}) as server, server.client() as client:
         log = await RedisLog.connect(server.url)
         head = 0
@@ -352,7 +352,7 @@ async def test_a_full_server_writes_all_or_nothing(tmp_path: Path, match_id: str
     ],
 )
 async def test_a_server_that_could_lose_entries_is_refused_by_name(setting: str, found: str, tmp_path: Path) -> None:
-    """The refusal says what is set, what it has to be and how; only by name is less accepted."""
+    """The message has the setting, the needed value and the command; only `relaxed` accepts less."""
     with running(find_server(), tmp_path, {setting: found}) as server:
         told = await refusal(server.url)
         assert f"{setting} is {found}, and has to be {DURABLE[setting]}" in told
@@ -364,7 +364,7 @@ async def test_a_server_that_could_lose_entries_is_refused_by_name(setting: str,
 
 
 async def test_settings_that_cannot_be_read_are_refused_too(tmp_path: Path) -> None:
-    """Not knowing is not durable."""
+    """An unknown setting does not count as durable."""
     with running(find_server(), tmp_path) as server, server.client() as client:
         client.execute_command("ACL", "SETUSER", "service", "on", ">secret", "~*", "+@all", "-config")
         url = f"redis://service:secret@127.0.0.1:{server.port}"
@@ -376,7 +376,7 @@ async def test_settings_that_cannot_be_read_are_refused_too(tmp_path: Path) -> N
 
 
 async def test_durability_is_looked_at_on_every_new_connection(tmp_path: Path) -> None:
-    """A server that was set otherwise meanwhile gets no append more once its connections are new."""
+    """A server whose settings have changed gets no append over new connections."""
     with running(find_server(), tmp_path) as server, server.client() as client:
         log = await RedisLog.connect(server.url)
         await log.append("match", 0, [Entry(b"one")])
@@ -391,7 +391,7 @@ async def test_durability_is_looked_at_on_every_new_connection(tmp_path: Path) -
 
 
 async def test_durability_goes_by_its_names() -> None:
-    """A slip of the pen must not mean less than the default."""
+    """A misspelt durability must not mean less than the default."""
     with pytest.raises(ValueError, match="one of fsync, relaxed, replicated, replicated-memory, not 'fast'"):
         await RedisLog.connect("redis://127.0.0.1:1", "fast")  # type: ignore[arg-type]
 
@@ -406,7 +406,7 @@ async def test_another_number_of_partitions_is_refused(server: Server) -> None:
 
 
 async def test_a_store_keeps_the_format_of_its_matches(server: Server) -> None:
-    """The first service writes it, and a service that knows another refuses the store before it reads a match."""
+    """The first service writes the format; a service with another format refuses the store before reading a match."""
     first = await RedisLog.connect(server.url)
     await first.close()
     with server.client() as client:
@@ -419,7 +419,7 @@ async def test_a_store_keeps_the_format_of_its_matches(server: Server) -> None:
 
 
 async def test_a_password_is_asked_for_and_accepted(tmp_path: Path) -> None:
-    """And neither told nor needed twice."""
+    """The password is not printed, and all connections use it."""
     with running(find_server(), tmp_path, {"requirepass": "let me in"}) as server:
         assert "cannot be reached" in await refusal(server.url) or "Authentication" in await refusal(server.url)
         told = await refusal(f"redis://:let%20me%20out@127.0.0.1:{server.port}")
@@ -443,12 +443,12 @@ async def test_a_database_of_its_own_is_one(valkey: Server) -> None:
 
 @pytest.mark.parametrize("url", ["redis://127.0.0.1:1", "unix:///nowhere/at/all", "redis+cluster://127.0.0.1:1"])
 async def test_a_store_that_is_not_there_is_unavailable(url: str) -> None:
-    """At once, and in words."""
+    """The failure is immediate, with a message."""
     assert await refusal(url)
 
 
 async def test_an_append_to_a_server_that_is_gone_was_not_made(tmp_path: Path) -> None:
-    """What was never sent is known not to have happened."""
+    """A command that was never sent has not happened."""
     with running(find_server(), tmp_path) as server:
         log = await RedisLog.connect(server.url, append_seconds=2.0)
         await log.append("match", 0, [Entry(b"one")])
@@ -465,7 +465,7 @@ async def test_an_append_to_a_server_that_is_gone_was_not_made(tmp_path: Path) -
 
 @pytest.mark.parametrize("binary", [find_server(), OLDEST_REDIS], ids=["valkey", "oldest_redis"])
 async def test_silence_leaves_an_append_unknown_and_asking_again_tells(binary: Path, tmp_path: Path) -> None:
-    """The log never says that something failed which may have happened, and never sends it twice by itself."""
+    """The log never reports a possible success as a failure, and never sends an append twice by itself."""
     with running(binary, tmp_path) as server:
         log = await RedisLog.connect(server.url, append_seconds=0.3)
         await log.append("match", 0, [Entry(b"one")])
@@ -483,7 +483,7 @@ async def test_silence_leaves_an_append_unknown_and_asking_again_tells(binary: P
 
 
 async def test_a_batch_that_is_cut_off_is_unknown_as_far_as_it_was_not_answered(tmp_path: Path) -> None:
-    """All of a batch on a server that is killed: each is acknowledged and kept, or unknown; none is called failed."""
+    """On a killed server each append is either acknowledged and stored, or unconfirmed; none counts as failed."""
     with running(find_server(), tmp_path) as server:
         log = await RedisLog.connect(server.url, append_seconds=5.0)
         server.process.send_signal(signal.SIGSTOP)
@@ -497,7 +497,7 @@ async def test_a_batch_that_is_cut_off_is_unknown_as_far_as_it_was_not_answered(
 
 
 async def append_anyhow(log: RedisLog, match_id: str, expected: int, entry: Entry) -> None:
-    """Append as a service does that is not told the outcome: the same again, until it is known."""
+    """Append like a service that retries after unconfirmed results until the outcome is known."""
     while True:
         try:
             result = await log.append(match_id, expected, [entry])
@@ -508,12 +508,12 @@ async def append_anyhow(log: RedisLog, match_id: str, expected: int, entry: Entr
 
 
 def pings(client: Any) -> int:
-    """How often the server was asked whether it answers."""
+    """The number of pings that the server has received."""
     return int(client.info("commandstats").get("cmdstat_ping", {}).get("calls", 0))
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Look again and again until something holds."""
+    """Poll until the condition holds."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not condition():
         assert time.monotonic() < deadline
@@ -521,10 +521,10 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 async def until_blocked(client: Any, count: int) -> None:
-    """Look until so many reads are held back."""
+    """Poll until so many clients are blocked."""
     await until(lambda: client.info("clients")["blocked_clients"] >= count)
 
 
 async def until_heard(client: Any) -> None:
-    """Look until somebody listens."""
+    """Poll until a client has subscribed."""
     await until(lambda: client.pubsub_numsub(ANNOUNCEMENTS)[0][1] >= 1)

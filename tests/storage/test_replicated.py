@@ -1,4 +1,4 @@
-"""What is acknowledged or read with durability `replicated` is on the disks of replicas: no failover loses it."""
+"""With durability `replicated`, acknowledged and read entries are on the disks of replicas: no failover loses them."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from tests.storage.servers import OLDEST_REDIS, running
 pytestmark = pytest.mark.asyncio
 
 HURRIED_SECONDS = 1.0
-"""What a log waits that is to wait in vain; one that is to succeed has the time that a busy disk may take."""
+"""Seconds for a log that is meant to wait in vain; other logs have the time that a busy disk needs."""
 
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Copied]:
-    """A master that wants a replica, and the replica."""
+    """A master that requires a replica, and the replica."""
     with copied(tmp_path_factory.mktemp("pair"), settings={"min-replicas-to-write": "1"}) as found:
         yield found
 
@@ -36,7 +36,7 @@ async def replicated(store: Copied, **how: Any) -> RedisLog:
 
 
 async def test_an_answer_waits_for_the_replicas_disk(pair: Copied, match_id: str) -> None:
-    """One that does not come in time is an unknown outcome; asked for again it is found, and acknowledged then."""
+    """Without the replica's answer the outcome is unconfirmed; a later read finds the entry and confirms it."""
     log, hurried = await replicated(pair), await replicated(pair, append_seconds=HURRIED_SECONDS)
     assert Appended(1) == await log.append(match_id, 0, [Entry(b"one")])
     replica = pair.servers[1]
@@ -54,7 +54,7 @@ async def test_an_answer_waits_for_the_replicas_disk(pair: Copied, match_id: str
 
 
 async def test_nothing_is_told_that_others_wrote_and_replicas_lack(pair: Copied, match_id: str) -> None:
-    """Whoever wrote it may not have waited: a process reads it all the same, and may tell it only when it stays."""
+    """The writer may not have waited: a reader may deliver the entry only once the replicas have it."""
     careless, log = await RedisLog.connect(pair.url), await replicated(pair)
     hurried = await replicated(pair, append_seconds=HURRIED_SECONDS)
     replica = pair.servers[1]
@@ -72,7 +72,7 @@ async def test_nothing_is_told_that_others_wrote_and_replicas_lack(pair: Copied,
 
 
 async def test_too_few_replicas_are_refused_before_anything_is_written(pair: Copied, match_id: str) -> None:
-    """The master counts those that are there, if it is told to; so the outcome is no unknown one."""
+    """The master itself refuses writes with too few replicas, so the outcome is known."""
     log = await replicated(pair)
     with pair.servers[0].client() as client:
         client.config_set("min-replicas-to-write", "2")
@@ -87,7 +87,7 @@ async def test_too_few_replicas_are_refused_before_anything_is_written(pair: Cop
 
 
 async def test_a_start_refuses_what_would_not_hold(pair: Copied) -> None:
-    """A replica that is not waited for might be promoted, and too few might be there unnoticed."""
+    """A replica that is not waited for might be promoted, and missing replicas might go unnoticed."""
     with pytest.raises(StoreUnavailable, match="min-replicas-to-write is 1, and has to be 2"):
         await replicated(pair, replicas=2)
     with running(find_server(), pair.servers[0].directory.with_name("third")) as third, third.client() as client:
@@ -102,7 +102,7 @@ async def test_a_start_refuses_what_would_not_hold(pair: Copied) -> None:
 
 
 async def test_a_server_that_cannot_say_is_refused_unless_memory_is_enough(tmp_path: Path, match_id: str) -> None:
-    """Redis before 7.2 has no WAITAOF; what its replicas have in memory it can say."""
+    """Redis before 7.2 has no WAITAOF; it can only confirm the memory of its replicas."""
     with copied(tmp_path, settings={"min-replicas-to-write": "1"}, binary=OLDEST_REDIS) as store:
         with pytest.raises(StoreUnavailable, match=r"takes Redis 7.2.*replicated-memory"):
             await replicated(store)

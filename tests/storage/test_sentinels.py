@@ -1,4 +1,4 @@
-"""A master that stands still, is replaced, and comes back as a master that nobody told."""
+"""A stopped master that is replaced, and continues in its old role."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ pytestmark = pytest.mark.asyncio
 
 WRITERS: Final = 16
 LONGER_SECONDS: Final = 2.0
-"""How long people write after the old master is back; a Sentinel needs up to ten seconds to demote it."""
+"""Seconds of writing after the old master is back; a Sentinel needs up to ten seconds to demote it."""
 
 
 async def test_nothing_is_written_to_a_master_that_stood_still_and_was_replaced(tmp_path: Path) -> None:
-    """It calls itself a master for seconds; whatever it acknowledged then would be gone with its demotion."""
+    """The old master keeps its role for seconds, and its demotion would discard everything written to it then."""
     with watched(tmp_path) as store:
         log, reading = await RedisLog.connect(store.url), await RedisLog.connect(store.url)
         crowd = Crowd(log, reading, WRITERS)
@@ -40,7 +40,7 @@ async def test_nothing_is_written_to_a_master_that_stood_still_and_was_replaced(
 
 
 async def test_an_older_sentinel_does_not_lead_back(tmp_path: Path) -> None:
-    """The newest of what Sentinels say counts, so that one which was cut off does not name the master before."""
+    """The newest epoch of all Sentinels counts, so that a Sentinel that was cut off does not name the old master."""
     with watched(tmp_path) as store:
         log = await RedisLog.connect(store.url)
         servers: Any = log.dispatch.servers

@@ -1,6 +1,6 @@
-"""Stores over TLS, with passwords and users: `rediss://` to a real server behind a TLS terminator of the tests' own.
+"""Stores over TLS, with passwords and users: `rediss://` to a real server behind a TLS terminator.
 
-The server that comes along is built without TLS, so that the terminator stands in front of it.
+The embedded server is built without TLS, so a terminator runs in front of it.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ AS_DEFAULT = f":{quote(PASSWORD, safe='')}@"
 
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-"""redis-py leaves what is left of a refused TLS connection to the garbage collector, which warns."""
+"""redis-py leaves parts of a refused TLS connection to the garbage collector, which warns."""
 
 
 @pytest.fixture(autouse=True)
 def _swept() -> Iterator[None]:
-    """What is left is collected here, and not in somebody else's test."""
+    """Collect the remains here instead of in another test."""
     yield
     gc.collect()
 
 
 @dataclass(frozen=True)
 class Secured:
-    """A server with a password, and what it takes to talk to it."""
+    """A server with a password, and its certificates."""
 
     server: Server
     folder: Path
@@ -49,14 +49,14 @@ class Secured:
     shown: Certificate
 
     def url(self, port: int, who: str = AS_DEFAULT, **query: object) -> str:
-        """Where it is, over TLS, for somebody."""
+        """The `rediss://` URL with these credentials and options."""
         options = "&".join(f"{name}={quote(str(value), safe='')}" for name, value in query.items())
         return f"rediss://{who}127.0.0.1:{port}?{options}"
 
 
 @pytest.fixture(scope="module")
 def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
-    """One for all tests of this module."""
+    """One server for all tests of this module."""
     folder = tmp_path_factory.mktemp("tls")
     authority = certificate(folder, "authority")
     with running(find_server(), folder / "server", {"requirepass": PASSWORD}) as server:
@@ -64,7 +64,7 @@ def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
 
 
 async def works(url: str) -> None:
-    """A match is appended, read, waited for and listed, over as many connections as that takes."""
+    """Append, read, wait for and list a match, over several connections."""
     log = await RedisLog.connect(url)
     try:
         match_id = "m"
@@ -81,7 +81,7 @@ async def works(url: str) -> None:
 
 
 def refused(url: str) -> str:
-    """What an operator is told of a store that is not to be used; never a password."""
+    """Connect, which must be refused; return the message, which must not contain the password."""
 
     async def connect() -> None:
         log = await RedisLog.connect(url, append_seconds=3)
@@ -96,13 +96,16 @@ def refused(url: str) -> str:
 
 
 def test_a_store_over_tls_is_checked_against_the_authority_that_is_named(secured: Secured) -> None:
-    """Appends, reads and reads that are held back all go that way."""
+    """Appends, reads and blocking reads all use TLS."""
     with terminated(secured.server.port, secured.shown) as port:
         asyncio.run(works(secured.url(port, ssl_ca_certs=secured.authority.certificate)))
 
 
 def test_a_store_that_another_authority_vouches_for_is_refused(secured: Secured) -> None:
-    """Also if none is named, because it is unknown to the system; only saying so by name leaves the check out."""
+    """Without a named authority too, because the system does not trust it.
+
+    Only an explicit option disables the check.
+    """
     other = certificate(secured.folder, "other")
     with terminated(secured.server.port, secured.shown) as port:
         assert "certificate verify failed" in refused(secured.url(port, ssl_ca_certs=other.certificate))
@@ -111,7 +114,7 @@ def test_a_store_that_another_authority_vouches_for_is_refused(secured: Secured)
 
 
 def test_a_store_that_shows_the_certificate_of_another_address_is_refused(secured: Secured) -> None:
-    """Whoever has some certificate of the same authority is not the store."""
+    """Another certificate of the same authority is not the store's."""
     elsewhere = certificate(secured.folder, "elsewhere", secured.authority, "10.0.0.1")
     with terminated(secured.server.port, elsewhere) as port:
         told = refused(secured.url(port, ssl_ca_certs=secured.authority.certificate))
@@ -120,7 +123,7 @@ def test_a_store_that_shows_the_certificate_of_another_address_is_refused(secure
 
 
 def test_a_store_may_ask_for_the_services_own_certificate(secured: Secured) -> None:
-    """With it everything works; without it, or with one of somebody else, nothing does."""
+    """Connections without it, or with another client's certificate, are refused."""
     ours = certificate(secured.folder, "service", secured.authority)
     stranger = certificate(secured.folder, "stranger")
     with terminated(secured.server.port, secured.shown, clients=secured.authority) as port:
@@ -131,14 +134,14 @@ def test_a_store_may_ask_for_the_services_own_certificate(secured: Secured) -> N
 
 
 def test_plain_text_and_tls_do_not_meet(secured: Secured) -> None:
-    """Whichever of the two is wrong about the other is told so, and does not hang."""
+    """Both sides report the mismatch instead of hanging."""
     with terminated(secured.server.port, secured.shown) as port:
         assert refused(f"redis://{AS_DEFAULT}127.0.0.1:{port}")
     assert refused(secured.url(secured.server.port, ssl_ca_certs=secured.authority.certificate))
 
 
 def test_users_and_passwords_are_those_of_the_store(secured: Secured) -> None:
-    """The right ones work; wrong ones, and users that may not do what a service does, are refused at the start."""
+    """Valid credentials work; wrong ones, and users with too few rights, are refused at the start."""
     known: dict[str, Any] = {"ssl_ca_certs": secured.authority.certificate}
     with terminated(secured.server.port, secured.shown) as port, secured.server.client(PASSWORD) as client:
         client.execute_command(
@@ -156,7 +159,7 @@ def test_users_and_passwords_are_those_of_the_store(secured: Secured) -> None:
 
 
 def test_a_service_keeps_its_matches_in_a_store_over_tls(secured: Secured, tmp_path: Path) -> None:
-    """`--redis rediss://…`, and nothing of the password in what it says."""
+    """`--redis rediss://…` works, and the log does not contain the password."""
     with terminated(secured.server.port, secured.shown) as port:
         url = secured.url(port, ssl_ca_certs=secured.authority.certificate)
         with service(tmp_path / "data", "--redis", url) as one, one.channel() as channel:

@@ -1,4 +1,4 @@
-"""Stores of several servers: clusters whose slots move, and Sentinels that say who the master is."""
+"""Stores of several servers: clusters whose slots move, and Sentinels that name the master."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PATIENCE_SECONDS: Final = 30.0
 
 
 def until(condition: Callable[[], bool]) -> None:
-    """Look again and again until something holds."""
+    """Poll until the condition holds."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not condition():
         assert time.monotonic() < deadline
@@ -35,26 +35,26 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def complete(client: Any) -> bool:
-    """Whether a server of a cluster knows of a server for every slot."""
+    """Whether a server of a cluster knows a server for every slot."""
     return b"cluster_state:ok" in client.execute_command("CLUSTER", "INFO")
 
 
 class Pair:
-    """A cluster of two servers, and what an operator does to it."""
+    """A cluster of two servers, with the operations of an operator."""
 
     def __init__(self, servers: list[Server], clients: list[Any]) -> None:
-        """Hold both, each with half of the slots."""
+        """Take two servers, each with half of the slots."""
         self.servers = servers
         self.clients = clients
         self.ids = [client.execute_command("CLUSTER", "MYID").decode() for client in clients]
 
     @property
     def url(self) -> str:
-        """Where it is; one host is enough."""
+        """The URL of one host, which is enough."""
         return self.servers[0].url
 
     def owner(self, slot: int) -> int:
-        """Which of the two has a slot."""
+        """The index of the server that has a slot."""
         first, last, (_, port, *_), *_ = next(
             found for found in self.clients[0].execute_command("CLUSTER SLOTS") if found[0] <= slot <= found[1]
         )
@@ -62,7 +62,7 @@ class Pair:
         return [server.port for server in self.servers].index(port)
 
     def begin_to_move(self, slot: int) -> int:
-        """Open a slot to be moved, and say where to."""
+        """Begin to move a slot; return the index of the new owner."""
         old = self.owner(slot)
         new = 1 - old
         self.clients[new].execute_command("CLUSTER", "SETSLOT", slot, "IMPORTING", self.ids[old])
@@ -70,12 +70,12 @@ class Pair:
         return new
 
     def carry(self, new: int, *keys: bytes) -> None:
-        """Carry some keys over."""
+        """Migrate some keys."""
         port = self.servers[new].port
         self.clients[1 - new].execute_command("MIGRATE", "127.0.0.1", port, "", 0, 5_000, "KEYS", *keys)
 
     def finish_move(self, slot: int, new: int) -> None:
-        """Carry the rest over, and say whose the slot is now."""
+        """Migrate the remaining keys, and assign the slot to the new owner."""
         if left := self.clients[1 - new].execute_command("CLUSTER", "GETKEYSINSLOT", slot, 1_000):
             self.carry(new, *left)
         for client in (self.clients[new], self.clients[1 - new]):
@@ -116,7 +116,7 @@ async def test_matches_are_spread_over_the_servers(pair: Pair, match_id: str) ->
 
 
 async def test_a_slot_that_has_moved_is_followed(pair: Pair, match_id: str) -> None:
-    """The log's map of the cluster is old; the redirection is followed and remembered, and nothing is written twice."""
+    """The log follows and remembers the redirection of its outdated map, and writes nothing twice."""
     log = await RedisLog.connect(pair.url)
     slot = key_slot(stream_key(match_id))
     await log.append(match_id, 0, [Entry(b"one")])
@@ -132,7 +132,7 @@ async def test_a_slot_that_has_moved_is_followed(pair: Pair, match_id: str) -> N
 
 
 async def test_a_slot_that_is_being_moved_is_asked_for_on_both_sides(pair: Pair, match_id: str) -> None:
-    """A match that has been carried over, one that has not, and one that is split from its lobby for the moment."""
+    """A match that was migrated, one that was not, and one that is separated from its lobby meanwhile."""
     log = await RedisLog.connect(pair.url)
     partition = partition_of(match_id)
     near = next(f"{match_id}-{n}" for n in range(10_000) if partition_of(f"{match_id}-{n}") == partition)
@@ -156,7 +156,7 @@ async def test_a_slot_that_is_being_moved_is_asked_for_on_both_sides(pair: Pair,
 
 
 async def test_one_server_of_a_cluster_is_no_store(pair: Pair) -> None:
-    """The refusal says which URL to use instead."""
+    """The message names the URL to use instead."""
     without = pair.servers[1 - pair.owner(key_slot(PARTITIONS_KEY))]
     with pytest.raises(StoreUnavailable, match=r"server of a cluster.*use redis\+cluster://"):
         await RedisLog.connect(without.url.replace("redis+cluster", "redis"))
@@ -164,7 +164,7 @@ async def test_one_server_of_a_cluster_is_no_store(pair: Pair) -> None:
 
 @pytest.mark.slow
 async def test_the_master_that_sentinel_names_is_used_and_followed(tmp_path: Path, match_id: str) -> None:
-    """After a failover the log finds the new master by itself; what was not answered in between is unknown."""
+    """The log finds the new master by itself; unanswered appends are unconfirmed."""
     with ExitStack() as stack:
         quick = {"repl-diskless-sync-delay": "0"}
         servers = [stack.enter_context(running(find_server(), tmp_path / name, quick)) for name in ("old", "new")]
@@ -197,7 +197,7 @@ async def test_the_master_that_sentinel_names_is_used_and_followed(tmp_path: Pat
 
 @pytest.mark.parametrize("ailing", [0, 1])
 async def test_every_master_is_written_on_before_the_store_is_called_well(pair: Pair, ailing: int) -> None:
-    """Half of the matches would be refused although the other half is not."""
+    """Otherwise half of the matches would be refused while the store counts as healthy."""
     log = await RedisLog.connect(pair.url)
     await log.prove()
     pair.clients[ailing].execute_command("CONFIG", "SET", "maxmemory", "1")

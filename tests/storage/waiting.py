@@ -1,4 +1,4 @@
-"""Waiting for entries of matches as feeds do: by what is announced, and by looking at what there is."""
+"""Wait for entries of matches as feeds do: by announcements and by reading."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rollbook.storage.port import Announcement, Log
 
 
 async def wait(log: Log, after: Mapping[str, int], timeout_seconds: float) -> dict[str, list[Entry]]:
-    """Entries behind the given sequences, of the matches that have any; none of them after the time-out."""
+    """Return the entries after the given sequences, for matches that have any; empty after the time-out."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + timeout_seconds
     news = asyncio.Event()

@@ -1,4 +1,4 @@
-"""People who write and read at the same time as something happens to the store, and what may not be lost of it."""
+"""Clients that write and read while a store fails, and a check of what was lost."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ PATIENCE_SECONDS: Final = 60.0
 
 
 class Writer:
-    """Appends to a match of its own, one entry after the other, and remembers what was acknowledged."""
+    """Appends to its own match, entry by entry, and remembers the acknowledged entries."""
 
     def __init__(self, log: RedisLog, name: str) -> None:
-        """Begin with nothing."""
+        """Begin with an empty match."""
         self.log = log
         self.name = name
         self.head = 0
@@ -29,7 +29,7 @@ class Writer:
         self.number = 0
 
     async def write(self, enough: asyncio.Event) -> None:
-        """Write until it is enough; what was not acknowledged is looked up."""
+        """Write until told to stop; after an unconfirmed append read the head."""
         while not enough.is_set():
             self.number += 1
             event = f"{self.name} {self.number}".encode()
@@ -45,16 +45,16 @@ class Writer:
 
 
 class Reader:
-    """Reads everything of some matches as it comes, as a process does for watchers, and remembers what it was told."""
+    """Reads all entries of some matches as a process does for watchers, and remembers them."""
 
     def __init__(self, log: RedisLog, names: Sequence[str]) -> None:
-        """Begin at the beginning."""
+        """Begin at the first entry."""
         self.log = log
         self.after = dict.fromkeys(names, 0)
         self.told: dict[tuple[str, int], bytes] = {}
 
     async def read(self, enough: asyncio.Event) -> None:
-        """Read until it is enough; what is gone again shows in the end."""
+        """Read until told to stop; entries that disappear are found at the end."""
         while not enough.is_set():
             try:
                 for name, entries in (await self.log.behind(self.after)).items():
@@ -67,22 +67,22 @@ class Reader:
 
 
 class Crowd:
-    """Writers and a reader over one store, by logs of their own."""
+    """Writers and a reader over one store, with separate logs."""
 
     def __init__(self, writing: RedisLog, reading: RedisLog, count: int, name: str = "match") -> None:
-        """Hold so many writers, each with a match."""
+        """Create so many writers, each with a match."""
         self.writers = [Writer(writing, f"{name}-{number}") for number in range(count)]
         self.reader = Reader(reading, [writer.name for writer in self.writers])
         self._enough = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
-        """Let them begin."""
+        """Start writers and reader."""
         working = [*(writer.write(self._enough) for writer in self.writers), self.reader.read(self._enough)]
         self._tasks = [asyncio.create_task(work) for work in working]
 
     async def until_all_wrote(self, since: float | None = None) -> None:
-        """Wait until every one of them got something acknowledged since then, or since now."""
+        """Wait until every writer has an acknowledgement after `since`, or after now."""
         since = time.monotonic() if since is None else since
         async with asyncio.timeout(PATIENCE_SECONDS):
             while min(writer.last_at for writer in self.writers) <= since:  # noqa: ASYNC110 - of several tasks
@@ -96,7 +96,7 @@ class Crowd:
                 await asyncio.sleep(_PAUSE_SECONDS)
 
     async def stop(self) -> None:
-        """Let them finish what is under way."""
+        """Let running operations finish."""
         self._enough.set()
         await asyncio.gather(*self._tasks)
 
@@ -108,7 +108,7 @@ class Crowd:
         return {**self.reader.told, **acknowledged}
 
     async def lost(self, log: RedisLog) -> list[tuple[str, int]]:
-        """What of it is not stored, or otherwise."""
+        """The acknowledged or read entries that are missing or different in the store."""
         stored = {writer.name: [one.event for one in await log.read(writer.name, 0, 10**6)] for writer in self.writers}
         return [
             (name, number)

@@ -1,4 +1,4 @@
-"""Archives to test against: a folder, and a bucket of a real S3 server in a process of its own."""
+"""Archives for tests: a folder, and a bucket of a real S3 server in a separate process."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BUCKET = "matches"
 
 @contextmanager
 def s3_running() -> Iterator[str]:
-    """An S3 server with one empty bucket, at this address."""
+    """Start an S3 server with one empty bucket; yield its address."""
     beside = Path(sys.executable).with_name("moto_server")
     binary = str(beside) if beside.exists() else shutil.which("moto_server")
     assert binary is not None
@@ -58,7 +58,7 @@ def s3_server() -> Iterator[str]:
 
 
 def s3_environment(address: str) -> dict[str, str]:
-    """Where an S3 client finds this server, and as whom."""
+    """The variables with which an S3 client finds this server."""
     return {
         "AWS_ENDPOINT_URL": address,
         "AWS_ACCESS_KEY_ID": "somebody",
@@ -69,7 +69,7 @@ def s3_environment(address: str) -> dict[str, str]:
 
 @pytest.fixture
 def s3_place(s3_server: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A prefix that nothing is under, and an environment in which it is found."""
+    """A fresh prefix in the bucket, with the environment to reach it."""
     for name, value in s3_environment(s3_server).items():
         monkeypatch.setenv(name, value)
     return f"s3://{BUCKET}/{uuid.uuid4().hex}"
@@ -83,5 +83,5 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def archive(place: str) -> Archive:
-    """An archive there."""
+    """An archive at this place."""
     return open_archive(place)

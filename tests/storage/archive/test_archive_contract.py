@@ -1,4 +1,4 @@
-"""What every archive promises: a folder and a bucket both pass it."""
+"""The contract of all archives, for a folder and a bucket."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MATCH = "aaaabbbbccccddddeeeeffff"
 
 
 async def test_a_file_is_given_back_as_it_was_put(archive: Archive, place: str) -> None:
-    """Byte for byte, also to another service that comes later."""
+    """Byte for byte, also for a service that opens the archive later."""
     assert None is await archive.get(MATCH)
     data = bytes(range(256)) * 100
     await archive.put(MATCH, data)
@@ -27,7 +27,7 @@ async def test_a_file_is_given_back_as_it_was_put(archive: Archive, place: str) 
 
 
 async def test_a_file_can_be_replaced_and_its_version_tells(archive: Archive) -> None:
-    """That is how names are erased; nobody sees half of one and half of the other."""
+    """Names are erased by replacing the file; readers see the old or the new file, never a mix."""
     await archive.put(MATCH, b"with names")
     await archive.put("b" * 24, b"another")
     before = await archive.versions()
@@ -40,7 +40,7 @@ async def test_a_file_can_be_replaced_and_its_version_tells(archive: Archive) ->
 
 
 async def test_several_that_put_the_same_file_leave_one(archive: Archive, place: str) -> None:
-    """Two services that archive a match at once do no harm."""
+    """Two services may archive a match at the same time."""
     archives = [open_archive(place) for _ in range(4)]
     await asyncio.gather(*[one.put(MATCH, b"the same") for one in archives])
     assert b"the same" == await archive.get(MATCH)
@@ -48,7 +48,7 @@ async def test_several_that_put_the_same_file_leave_one(archive: Archive, place:
 
 
 async def test_a_mark_is_claimed_once(archive: Archive, place: str) -> None:
-    """Of several that claim it at once all learn of the same; it is no match."""
+    """All concurrent claims return the same mark, and the mark is not listed as a match."""
     assert "" == await archive.mark()
     marks = await asyncio.gather(*[open_archive(place).mark(f"claim-{number}") for number in range(6)])
     assert {await archive.mark()} == set(marks)
@@ -57,7 +57,7 @@ async def test_a_mark_is_claimed_once(archive: Archive, place: str) -> None:
 
 
 async def test_no_match_id_leads_elsewhere(archive: Archive) -> None:
-    """Not even one that comes from a log which somebody has written into."""
+    """An id from a damaged log must not lead out of the archive."""
     for wrong in ("", "../up", "a/b", ".", "A", "a" * 101, "a\0b", "-a"):
         with pytest.raises(ValueError, match="no match of ours"):
             await archive.put(wrong, b"data")
@@ -66,7 +66,7 @@ async def test_no_match_id_leads_elsewhere(archive: Archive) -> None:
 
 
 async def test_a_store_knows_its_archive_again(archive: Archive, place: str) -> None:
-    """By its mark: whichever of the two has none gets that of the other; different ones do not go together."""
+    """If store or archive has no mark, it gets the other's; different marks are refused."""
     store = MemoryLog()
     mark = await settle(archive, store)
     assert mark == await settle(open_archive(place), store)
@@ -78,7 +78,7 @@ async def test_a_store_knows_its_archive_again(archive: Archive, place: str) -> 
 
 
 async def test_an_empty_place_is_not_taken_for_a_known_archive(archive: Archive) -> None:
-    """A disk that is not there looks like that, and must not be filled in its place."""
+    """A missing disk looks like an empty folder and must not be filled."""
     store = MemoryLog()
     await store.archive_mark("known")
     with pytest.raises(OtherArchive, match="no archive"):
@@ -87,7 +87,7 @@ async def test_an_empty_place_is_not_taken_for_a_known_archive(archive: Archive)
 
 
 async def test_a_file_that_is_far_too_large_is_not_read_into_memory(archive: Archive) -> None:
-    """Somebody may have put anything there."""
+    """The file may come from elsewhere."""
     await archive.put(MATCH, bytes(LARGEST_FILE + 1_000))
     try:
         data = await archive.get(MATCH)

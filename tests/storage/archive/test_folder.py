@@ -1,4 +1,4 @@
-"""The archive in a folder: what a crash leaves there, and a folder that is not there."""
+"""The archive in a folder: drafts left by a crash, and a folder that disappears."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MATCH = "aaaabbbbccccddddeeeeffff"
 
 
 async def test_half_a_file_is_never_seen_and_swept_out_later(tmp_path: Path) -> None:
-    """Not by readers, not by lists; a young one is left alone, because another service may be writing it."""
+    """Neither readers nor lists see it; a recent draft stays, because another service may be writing it."""
 
     class Crash(BaseException):
         pass
@@ -39,7 +39,7 @@ async def test_half_a_file_is_never_seen_and_swept_out_later(tmp_path: Path) -> 
 
 
 async def test_a_folder_that_went_away_is_not_an_empty_one(tmp_path: Path) -> None:
-    """A match in it must not be told to be unknown."""
+    """A match in it must not be reported as unknown."""
     folder = tmp_path / "disk"
     archive = FolderArchive(folder)
     await archive.put(MATCH, b"whole")
@@ -50,14 +50,14 @@ async def test_a_folder_that_went_away_is_not_an_empty_one(tmp_path: Path) -> No
 
 
 async def test_a_place_where_no_folder_can_be_is_refused(tmp_path: Path) -> None:
-    """With what the system says about it."""
+    """The exception has the system's reason."""
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(ArchiveUnavailable, match="cannot be used"):
         FolderArchive(tmp_path / "file")
 
 
 async def test_only_the_owner_reads_the_archive(tmp_path: Path) -> None:
-    """It has the hands of private matches."""
+    """The archive has the hands of private matches."""
     archive = FolderArchive(tmp_path / "archive")
     await archive.put(MATCH, b"whole")
     assert 0o700 == (tmp_path / "archive").stat().st_mode & 0o777

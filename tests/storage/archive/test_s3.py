@@ -1,4 +1,4 @@
-"""The archive in a bucket: a whole service's matches through it, and a bucket that is away."""
+"""The archive in a bucket: all matches of a service, and a bucket that is unavailable."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.storage.archive.conftest import s3_environment, s3_running
 
 
 def test_matches_go_to_a_bucket_and_are_read_from_there(s3_place: str, tmp_path: Path) -> None:
-    """State, replay and list, with nothing left in the store."""
+    """State, replay and list work with nothing left in the store."""
 
     async def scenario(keeper: Keeper) -> None:
         match_id, people = await keeper.over("allie_gator")
@@ -35,7 +35,7 @@ def test_matches_go_to_a_bucket_and_are_read_from_there(s3_place: str, tmp_path:
 
 
 def test_a_bucket_that_is_away_or_not_there_is_unavailable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """While it is away matches wait in the store, and what lies in it is refused for now; then all goes on."""
+    """Meanwhile matches wait in the store, and archived ones are refused for now; afterwards archiving continues."""
 
     async def scenario(keeper: Keeper) -> None:
         for name, value in s3_environment(f"http://127.0.0.1:{free_port()}").items():
