@@ -1,8 +1,9 @@
-"""Do something to a service and its store while people play: `python -m tests.faults NAME --seed S --seconds N`.
+"""Cause faults of a service and its store while clients play: `python -m tests.faults NAME --seed S --seconds N`.
 
-Real processes, sockets and files. The checkers of the simulation look at all that was asked and told, and at what is
-stored in the end. A run that breaks a promise ends with exit code 1, and leaves its history and its directory; a whole
-one writes its figures into `RESULTS.md`. What a seed draws is repeated by it, what processes and disks do is not.
+Processes, sockets and files are real. The checkers of the simulation examine all requests and answers, and finally the
+stored logs. A run that breaks a promise exits with code 1, and leaves its history and its directory; a run without a
+broken promise writes its figures into `RESULTS.md`. A seed repeats what is drawn, but not the timing of processes and
+disks.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A client of the service: it calls one process after the other, and knows nothing but what it is told."""
+"""A client of the service: it calls one process after the other, and uses only what it receives."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ from tests.sim.observations import AGAIN, Asked, History, Told, Viewer
 from tests.sim.process import SERVICE_KEY, TOKEN_KEY, Gone, Process, Refused
 
 DEADLINE_SECONDS: Final = (0.5, 8.0)
-"""How long somebody waits for an answer before asking elsewhere."""
+"""Seconds to wait for an answer before asking another process."""
 
 PAUSE_SECONDS: Final = 0.3
 WINDOW: Final = 4
-"""Messages of a stream that are under way to a client."""
+"""Messages of a stream that may be in flight to a client."""
 
 REPEATED: Final = 0.1
-"""Of all commands, which are sent again although they were answered."""
+"""Share of answered commands that are sent again."""
 
 _STATUS: Final = {status.value[0]: status.name for status in StatusCode}
-"""By number, which answers on a stream have."""
+"""Status names by number, for refusals on a stream."""
 
 _WATCHES = {"WatchMatch": feed_pb2.WatchMatchRequest, "WatchLobby": feed_pb2.WatchLobbyRequest}
 _issuer = Issuer(TOKEN_KEY.private)
 
 
 class Client:
-    """Somebody with a token, who can reach all processes."""
+    """A client with a token that can reach all processes."""
 
     def __init__(
         self,
@@ -62,15 +62,15 @@ class Client:
         self._requests = count(1)
         self._watches = count(1)
         self._answered: dict[str, list[Any]] = {}
-        """By method: the commands that were answered and not refused."""
+        """Commands that were answered and not refused, by method."""
         self._process = chance.choice(processes)
 
     def request_id(self) -> str:
-        """A fresh one."""
+        """A new request id."""
         return f"{self.viewer.name}-request-{next(self._requests)}"
 
     async def call(self, method: str, **fields: Any) -> Any:
-        """The answer to a call, however often it has to be asked for, here or there; Refused if it is refused."""
+        """Call until there is an answer, at any process; raises Refused."""
         kind = getattr(match_pb2, f"{method}Request")
         if "request_id" in kind.DESCRIPTOR.fields_by_name:
             fields.setdefault("request_id", self.request_id())
@@ -93,7 +93,7 @@ class Client:
             await self.pause()
 
     async def repeat(self) -> None:
-        """Send a command of each kind once more, long after it was answered; the checkers compare the answers."""
+        """Repeat a command of each kind long after its answer; the checkers compare the answers."""
         for method, requests in self._answered.items():
             request = self.chance.choice(requests)
             await self.pause()
@@ -101,7 +101,7 @@ class Client:
                 await (self.play([request]) if method == "Play" else self._until_answered(method, request))
 
     async def pause(self) -> None:
-        """Wait a little, and go to some process."""
+        """Wait a little, then choose a process."""
         await asyncio.sleep(self.chance.uniform(0.0, PAUSE_SECONDS))
         self._process = self.chance.choice(self._processes)
 
@@ -110,7 +110,7 @@ class Client:
         self._process = process
 
     async def call_once(self, method: str, request: Any) -> Any:
-        """The answer to a call, or Refused; UNAVAILABLE if there is no answer, whether or not something happened."""
+        """Call once; raises Refused, with UNAVAILABLE if no answer comes, whatever has happened."""
         process = self._process
         asked = self._asked(method, request)
         await self._travel()
@@ -129,7 +129,7 @@ class Client:
         return answer
 
     async def watch(self, method: str, **fields: Any) -> AsyncGenerator[Any, None]:
-        """The frames of one watch, as long as it lasts; Refused if it is refused or breaks."""
+        """The frames of one watch while it lasts; raises Refused if it is refused or breaks."""
         request = _WATCHES[method](**fields)
         async with aclosing(self._frames(method, request)) as frames:
             async for frame in frames:
@@ -153,9 +153,10 @@ class Client:
             raise _unavailable() from gone
 
     async def play(self, requests: Sequence[match_pb2.PlayRequest]) -> None:
-        """Send choices on a stream, the next before the one before is answered.
+        """Send choices on a stream without waiting for the answers.
 
-        Refused if it ends before the last, or if the store was away for one of them, so that it has to be sent again.
+        Raises Refused if the stream ends early, or if the store was unavailable for a choice, which must then be sent
+        again.
         """
         process = self._process
         asked = [self._asked("Play", request) for request in requests]
@@ -194,7 +195,7 @@ class Client:
         self._history.note(Told(asked, process_ms, refused.detail, watch, refused.status, refused.reason))
 
     async def _travel(self) -> None:
-        """Let a message travel; the connection breaks if it is lost."""
+        """Let a message travel; raises Refused if it is lost."""
         seconds = self._network.travel()
         if seconds is None:
             await asyncio.sleep(PAUSE_SECONDS)
@@ -203,7 +204,7 @@ class Client:
 
 
 def _told(asked: Asked, answer: Any, process_ms: int) -> Told:
-    """An answer on a stream. A refusal is noted like the refusal of a call."""
+    """An answer on a stream; a refusal becomes like that of a call."""
     if not answer.HasField("refused"):
         return Told(asked, process_ms, answer)
     refused = answer.refused

@@ -1,7 +1,7 @@
 """Simulated time: an event loop that never waits, and clocks that may be wrong.
 
-The loop jumps to the next thing that is due as soon as nothing is left to do now. What is due at the same moment runs
-in an order drawn from the seed, so that no code under test can lean on the order in which asyncio happens to run it.
+When nothing is left to do now, the loop jumps to the next timer. Callbacks due at the same time run in an order drawn
+from the seed, so that no code can depend on asyncio's order.
 """
 
 from __future__ import annotations
@@ -15,33 +15,33 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 EPOCH_MS: Final = 1_700_000_000_000
-"""What all clocks show when a simulation begins, in Unix milliseconds."""
+"""The time of all clocks at the beginning, in Unix milliseconds."""
 
 
 class NothingLeftToDo(Exception):
-    """Everything waits for something that will never happen."""
+    """All tasks wait for events that will never happen."""
 
 
 class SimulatedLoop(asyncio.SelectorEventLoop):
-    """An event loop under a simulated clock: no real time, no threads, and a seeded order."""
+    """An event loop with a simulated clock, without threads, in a seeded order."""
 
     _ready: deque[asyncio.Handle]
     _scheduled: list[asyncio.TimerHandle]
 
     def __init__(self, order: random.Random) -> None:
-        """Begin at 0 seconds; `order` decides what runs first of what is due at once."""
+        """Begin at 0 seconds; `order` shuffles callbacks that are due at the same time."""
         super().__init__(_NoSelector())
         self._now = 0.0
         self._order = order
         self.steps = 0
-        """How many callbacks have run."""
+        """The number of callbacks that have run."""
 
     def time(self) -> float:
         """The simulated seconds since the beginning."""
         return self._now
 
     def run_in_executor(self, _executor: Any, func: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:  # type: ignore[override]
-        """Do at once, on the only thread there is, what would be done on another."""
+        """Run the function at once, on the only thread."""
         done = self.create_future()
         try:
             done.set_result(func(*args))
@@ -50,7 +50,7 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
         return done
 
     def _run_once(self) -> None:
-        """Jump to what is due next if nothing is due now, and run all that is due."""
+        """Jump to the next timer if nothing is ready, then run all that is due."""
         if not self._ready:
             self._jump()
         while self._scheduled and self._scheduled[0].when() <= self._now:
@@ -78,35 +78,35 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
 
 
 class _NoSelector(selectors.BaseSelector):
-    """Nothing outside of the simulation is ever listened to."""
+    """A selector without events from outside the simulation."""
 
     def __init__(self) -> None:
         self._keys: dict[int, selectors.SelectorKey] = {}
 
     def register(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
-        """Remember the loop's own pipe, which nobody writes to."""
+        """Remember the loop's own pipe, which is never written to."""
         number = fileobj if isinstance(fileobj, int) else fileobj.fileno()
         return self._keys.setdefault(number, selectors.SelectorKey(fileobj, number, events, data))
 
     def unregister(self, fileobj: Any) -> selectors.SelectorKey:
-        """Forget it."""
+        """Remove the entry."""
         return self._keys.pop(fileobj if isinstance(fileobj, int) else fileobj.fileno())
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        """Nothing has come."""
+        """Return no events."""
         del timeout
         return []
 
     def get_map(self) -> Mapping[Any, selectors.SelectorKey]:
-        """What is remembered."""
+        """Return the registered entries."""
         return self._keys
 
 
 class Clock:
-    """A clock of one machine: it runs with the loop, and shows what it was set to."""
+    """The clock of a machine: it runs with the loop, with an offset."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, ahead_ms: int = 0) -> None:
-        """Show so much more than the time of the simulation."""
+        """`ahead_ms` is added to the simulated time."""
         self._loop = loop
         self.ahead_ms = ahead_ms
 
@@ -115,7 +115,7 @@ class Clock:
         return self.steady_ms() + self.ahead_ms
 
     def steady_ms(self) -> int:
-        """What goes on evenly, whatever the clock is set to."""
+        """Unix milliseconds without the offset."""
         return EPOCH_MS + int(self._loop.time() * 1_000)
 
     def seconds(self) -> float:

@@ -1,4 +1,4 @@
-"""What goes wrong in a simulation, as drawn from its seed."""
+"""The faults of a simulation, drawn from its seed."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from tests.sim.store import Store
 RESTART_SECONDS: Final = (0.1, 4.0)
 PAUSE_SECONDS: Final = (0.2, 5.0)
 BEHIND_SECONDS: Final = (0.005, 1.0)
-"""How far behind the replica of a store is that takes over."""
+"""Seconds by which a promoted replica of the store is behind."""
 
 LARGEST_SKEW_MS: Final = 1_500
 
 
 class Fault(Enum):
-    """Everything that may go wrong beside the network."""
+    """The faults besides those of the network."""
 
     KILL = "a process is killed"
     FUSE = "a process is killed between two of its messages"
@@ -38,26 +38,26 @@ class Fault(Enum):
 
 
 LOSSES: Final = (Fault.FAIL_OVER, Fault.CUT)
-"""By these the store loses what it had said was durable; the design allows it, if it is noticed."""
+"""Faults that lose confirmed data of the store; the design allows them if they are noticed."""
 
 BREAKS: Final = (Fault.DELETE, Fault.DIG, Fault.SCRIBBLE)
-"""By these one match is broken, which costs no other anything; only an operator can end it."""
+"""Faults that break one match and must not affect others; only an operator can end it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What may happen in one simulation."""
+    """The faults of one simulation."""
 
     lost: float
     doubled: float
     slow: float
     faults: tuple[Fault, ...]
     seconds: float
-    """For how long things go wrong."""
+    """Duration of the faults in seconds."""
 
     @classmethod
     def draw(cls, chance: random.Random, also: tuple[Fault, ...] = ()) -> Plan:
-        """Some of everything; `also` are faults that shall be among them."""
+        """Draw a plan; `also` are faults that it must include."""
         harmless = (Fault.KILL, Fault.FUSE, Fault.CLOCK, Fault.STORE_CLOCK, Fault.RESTART)
         faults = [fault for fault in harmless if chance.random() < 0.6]
         if chance.random() < 0.2:
@@ -85,7 +85,7 @@ class Mischief:
         chance: random.Random,
         shift_store_clock: Callable[[int], None],
     ) -> None:
-        """Break these."""
+        """Take the parts to break."""
         self.harmed: set[str] = set()
         """Matches whose logs lost something."""
         self.ended_at: float | None = None
@@ -98,7 +98,7 @@ class Mischief:
         self._shift_store_clock = shift_store_clock
 
     async def go_on(self) -> None:
-        """Break things for a while; then mend them all."""
+        """Cause faults for a while, then repair everything."""
         plan, loop = self._plan, asyncio.get_running_loop()
         self._weather.lost, self._weather.doubled, self._weather.slow = plan.lost, plan.doubled, plan.slow
         end = loop.time() + plan.seconds

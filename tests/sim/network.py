@@ -1,4 +1,4 @@
-"""A simulated network: messages take their time, overtake each other, come twice, or never."""
+"""A simulated network: messages are delayed, reordered, duplicated or lost."""
 
 from __future__ import annotations
 
@@ -14,40 +14,40 @@ QUICK: Final = (0.0002, 0.003)
 """Seconds that most messages take."""
 
 SLOW: Final = (0.05, 4.0)
-"""Seconds that slow ones take: longer than some wait for an answer."""
+"""Seconds that slow messages take: longer than some clients wait."""
 
 
 class Unanswered(Exception):
-    """No answer came in time: what was asked for may have happened or not, or may happen yet."""
+    """No answer came in time: the request may have happened, or may still happen."""
 
 
 @dataclass
 class Weather:
-    """How messages fare; all zero is a network without faults."""
+    """The probabilities of message faults; all zero is a network without faults."""
 
     lost: float = 0.0
     doubled: float = 0.0
     slow: float = 0.0
 
     def clear_up(self) -> None:
-        """Lose, double and delay no more."""
+        """Set all probabilities to zero."""
         self.lost = self.doubled = self.slow = 0.0
 
 
 class Network:
-    """Carries messages between any two machines."""
+    """Carries messages between machines."""
 
     def __init__(self, chance: random.Random, weather: Weather) -> None:
-        """Draw the fate of every message from this source."""
+        """`chance` draws the fate of every message."""
         self._chance = chance
         self.weather = weather
         self.messages = 0
-        """How many have been sent."""
+        """Number of sent messages."""
         self.until: int | None = None
-        """After so many messages the weather clears up; never if not set."""
+        """Number of messages after which faults end, or None."""
 
     def travel(self) -> float | None:
-        """How many seconds the next message takes; none if it is lost."""
+        """Return the seconds that the next message takes, or None if it is lost."""
         self.messages += 1
         if self.until is not None and self.messages >= self.until:
             self.weather.clear_up()
@@ -56,14 +56,14 @@ class Network:
         return self._chance.uniform(*(SLOW if self._chance.random() < self.weather.slow else QUICK))
 
     def deliveries(self) -> list[float]:
-        """After how many seconds each copy arrives of the next message, which nobody answers."""
+        """Return the arrival times of all copies of a message without an answer."""
         copies = 2 if self._chance.random() < self.weather.doubled else 1
         return [seconds for _ in range(copies) if (seconds := self.travel()) is not None]
 
     async def ask(self, work: Callable[[], T], patience_seconds: float) -> T:
-        """Have the work done at the other end and return what comes back first; raises what the work raises.
+        """Run the work at the other end; return its first answer, or raise its exception.
 
-        The work may be done twice, or late, long after whoever asked has given up.
+        The work may run twice, or long after the caller has given up.
         """
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[T] = loop.create_future()
@@ -73,7 +73,7 @@ class Network:
             failure: Exception | None = None
             try:
                 result = work()
-            except Exception as error:  # noqa: BLE001 - it travels back to whoever asked
+            except Exception as error:  # noqa: BLE001 - the exception travels back to the caller
                 failure = error
             back = self.travel()
             if back is not None:

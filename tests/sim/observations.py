@@ -1,4 +1,4 @@
-"""What is seen of a simulation from outside: what was asked, what was told to whom, and what came to the store."""
+"""What can be observed of a simulation: requests, messages to clients, and appends to the store."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ AGAIN: Final = ("UNAVAILABLE", "DEADLINE_EXCEEDED")
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """Somebody who asks; what they may see of a match is for checkers to find out."""
+    """A client; the checkers find out what it may see."""
 
     name: str
-    """The sub of their token, and what they are called at tables."""
+    """The sub of the token, and the name at tables."""
     subject: str
-    """What the service knows them by."""
+    """The key of the service's subject."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request as it left a client; one that is repeated is asked once for each time."""
+    """A request as it left a client, once per attempt."""
 
     viewer: Viewer
     process: str
@@ -35,7 +35,7 @@ class Asked:
     """In seconds of the simulation."""
     method: str
     match_id: str
-    """Also of a match that the request is to open; empty for what is about no match."""
+    """Also for a match that the request opens; empty if no match is concerned."""
     request: Message
 
 
@@ -45,38 +45,38 @@ class Told:
 
     asked: Asked
     process_ms: int
-    """The latest that the clock of the process had shown when the message left it."""
+    """The latest time of the process's clock when the message was sent."""
     message: Message
     watch: int | None = None
-    """The number of the watch that it is a frame of."""
+    """The number of the watch that the frame belongs to."""
     status: str = ""
     """The status code of a refusal."""
     reason: str = ""
 
     @property
     def who(self) -> str:
-        """The name of whoever is told."""
+        """The name of the client."""
         return self.asked.viewer.name
 
     @property
     def process(self) -> str:
-        """The name of the process that says so."""
+        """The name of the process."""
         return self.asked.process
 
     @property
     def method(self) -> str:
-        """What was called."""
+        """The called method."""
         return self.asked.method
 
     @property
     def match_id(self) -> str:
-        """Which match it is about."""
+        """The match that it concerns."""
         return self.asked.match_id
 
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What a process is about to append, whether or not that ever comes to the store."""
+    """Entries that a process is about to append, whether or not they reach the store."""
 
     process: str
     match_id: str
@@ -86,7 +86,7 @@ class Decided:
 
 @dataclass(frozen=True, slots=True)
 class Happened:
-    """Something that was done to the service or its store on purpose."""
+    """A fault of the service or its store."""
 
     what: str
     match_id: str = ""
@@ -97,14 +97,14 @@ Observation: TypeAlias = Asked | Told | Decided | Attempt | Happened
 
 @dataclass
 class History:
-    """Everything that was observed, in order, and whoever looks on."""
+    """All observations in order, and the functions that receive each."""
 
     now: Callable[[], float]
     seen: list[tuple[float, Observation]] = field(default_factory=list)
     lookers: list[Callable[[float, Observation], None]] = field(default_factory=list)
 
     def note(self, observation: Observation) -> None:
-        """Remember it, and let everybody look at it."""
+        """Record an observation, and pass it to all lookers."""
         at = self.now()
         self.seen.append((at, observation))
         for look in self.lookers:

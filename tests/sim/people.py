@@ -1,4 +1,4 @@
-"""Who calls the service: players, watchers, visitors of the lobby, operators. They know only what they are told."""
+"""The clients' behaviour: players, watchers, visitors of the lobby, operators. They use only what they receive."""
 
 from __future__ import annotations
 
@@ -19,39 +19,39 @@ from tests.sim.process import Refused
 from tests.sim.tables import Table
 
 DEVOTED: Final = 10**6
-"""Choices of a player who never tires."""
+"""Choices of a player who never stops."""
 
 STREAMED: Final = 0.2
-"""Of all choices."""
+"""Share of choices sent on streams."""
 
 OUTCOMES_ONLY: Final = 0.5
-"""Of those on streams."""
+"""Share of streamed choices that ask for outcomes only."""
 
 
 class Follower:
-    """Follows a match to its end, over as many watches as it takes, each from where the one before was left."""
+    """Follows a match to its end, resuming each watch from the last position."""
 
     def __init__(self, client: Client, table: Table, *, invited: bool = True, slow_seconds: float = 0.0) -> None:
-        """Follow the match of this table; a slow follower takes so long for every frame."""
+        """Follow the match of this table; a slow follower takes `slow_seconds` per frame."""
         self.client = client
         self.table = table
         self.code = table.invitation_code if invited else ""
         self.slow_seconds = slow_seconds
         self.position: Position | None = None
-        """The head that was told last, as the service signed it."""
+        """The last received head, with its signature."""
         self.is_over = False
         self.is_lost = False
-        """Whether the service has said that the log lost what it told."""
+        """Whether the service has refused the match with DATA_LOSS."""
 
     async def follow(self) -> None:
-        """Watch until the match is over, or lost, or may not be watched."""
+        """Watch until the match is over, lost, or may not be watched."""
         while not (self.is_over or self.is_lost):
             if not await self.follow_once():
                 return
             await self.client.pause()
 
     async def follow_once(self) -> bool:
-        """Watch until this watch ends; whether another one may be had."""
+        """Watch until this watch ends; return whether another one may begin."""
         try:
             async for frame in self.client.watch(
                 "WatchMatch", match_id=self.table.match_id, position=self.position, invitation_code=self.code
@@ -65,7 +65,7 @@ class Follower:
         return True
 
     async def hear(self, frame: MatchFrame) -> None:
-        """Take what a frame tells."""
+        """Handle a frame."""
         kind = frame.WhichOneof("frame")
         if kind == "events":
             head = frame.events.head
@@ -78,14 +78,14 @@ class Follower:
             self.is_over = True
 
     def hear_event(self, event: Event, data: bytes) -> None:
-        """Take one event."""
+        """Handle one event."""
 
 
 class Player(Follower):
-    """Sits down, gets ready, and chooses until the match is over or the player tires of it."""
+    """Sits down, gets ready, and chooses until the match is over or `choices` are used up."""
 
     def __init__(self, client: Client, table: Table, *, choices: int = DEVOTED, resigns: bool = True) -> None:
-        """Play at this table; after so many choices resign, or just go."""
+        """Play at this table; after so many choices resign, or stop answering."""
         super().__init__(client, table)
         self.choices = choices
         self.resigns = resigns
@@ -106,7 +106,7 @@ class Player(Follower):
         await self.follow()
 
     async def sit_down_again(self) -> None:
-        """Get up and sit down once more, unless it is too late for that."""
+        """Leave the seat and take one again, unless it is too late."""
         try:
             await self.client.call("LeaveSeat", match_id=self.table.match_id)
             await self.sit()
@@ -124,7 +124,7 @@ class Player(Follower):
         )
 
     def hear_event(self, event: Event, data: bytes) -> None:
-        """Notice which event closes the seats."""
+        """Remember the event that closes the seats."""
         kind = event.WhichOneof("body")
         if kind == "opened":
             self._seats = event.opened.seats
@@ -136,7 +136,7 @@ class Player(Follower):
             self._taken.discard(event.seat)
 
     async def hear(self, frame: MatchFrame) -> None:
-        """Do what is to be done."""
+        """React to a frame: get ready, or take the turn."""
         await super().hear(frame)
         try:
             if self._closing_link and not self._is_ready and self.choices:
@@ -147,11 +147,11 @@ class Player(Follower):
             if frame.WhichOneof("frame") == "events" and frame.events.HasField("legal"):
                 await self.take_turn(frame.events.legal)
         except Refused as refused:
-            # Somebody or something was faster, or the match is over: the feed will tell.
+            # Another command was faster, or the match is over; the feed has the details.
             self.is_lost = self.is_lost or refused.status == "DATA_LOSS"
 
     async def take_turn(self, legal: Any) -> None:
-        """Choose for the position that was told last, resign, or be gone."""
+        """Choose at the last position, resign, or do nothing."""
         if self.choices > 0:
             self.choices -= 1
             await self.choose(any_choice(legal, self.client.chance))
@@ -159,7 +159,7 @@ class Player(Follower):
             await self.client.call("Resign", match_id=self.table.match_id)
 
     async def choose(self, choice: Choice) -> None:
-        """Choose for that position: by a call, or on a stream, where it is sent twice, and by a call if that breaks."""
+        """Choose at the last position: by a call, or twice on a stream with a call as fallback."""
         match_id, request_id = self.table.match_id, self.client.request_id()
         if self.client.chance.random() < STREAMED:
             request = PlayRequest(
@@ -183,15 +183,15 @@ class Player(Follower):
 
 
 class Visitor:
-    """Looks at lists and single matches, and watches the lobby."""
+    """Reads lists and single matches, and watches the lobby."""
 
     def __init__(self, client: Client, tables: list[Table]) -> None:
-        """Look at what is there; the tables are those that anybody might have been told of."""
+        """`tables` are the matches that any client may know."""
         self.client = client
         self.tables = tables
 
     async def look_around(self) -> None:
-        """Go on looking, at one thing after the other."""
+        """Keep reading, one thing after the other."""
         chance = self.client.chance
         while True:
             await asyncio.sleep(chance.uniform(0.2, 3.0))

@@ -1,4 +1,4 @@
-"""Bugs, planted one at a time: each breaks one promise, so that its checker can show that it notices."""
+"""Planted bugs: each breaks one promise, to prove that its checker detects it."""
 
 from __future__ import annotations
 
@@ -28,30 +28,30 @@ from tests.sim.world import Made
 
 
 class OtherTime(Process):
-    """Acknowledges an event with another time than was stored."""
+    """Acknowledges an event with another time than the stored one."""
 
     def says(self, method: str, message: Any) -> Any:
-        """Say so of choices."""
+        """Change the event of a choice."""
         if method == "Choose":
             message.made.events[0].event = _later(message.made.events[0].event)
         return message
 
 
 class OtherRequest(Process):
-    """Appends what nobody has asked for: a choice with a request id of its own."""
+    """Appends a choice with a request id that no client sent."""
 
     def hears(self, method: str, request: Any) -> Any:
-        """Hear another id."""
+        """Change the request id."""
         if method == "Choose":
             request.request_id = f"own-{request.request_id}"
         return request
 
 
 class TellsBothThatTheyWon(Store):
-    """Tells whoever appends what is there already that it has been appended."""
+    """Reports success for an append of entries that are already stored."""
 
     def append(self, client: str, match_id: str, expected: int, entries: Sequence[Entry], **terms: Any) -> AppendResult:
-        """Append it once, and say so every time."""
+        """Append once, and report success every time."""
         stream = self.log._streams.get(match_id)
         if stream is not None and stream.entries[expected : expected + len(entries)] == list(entries):
             result = Appended(expected + len(entries))
@@ -64,7 +64,7 @@ class LeavesOut(Process):
     """Leaves an event out of a frame."""
 
     def says(self, method: str, message: Any) -> Any:
-        """Leave out one that is not the last."""
+        """Drop an event that is not the last."""
         told = _events(method, message)
         if len(told) > 1 and Event.FromString(told[0].event).HasField("chosen"):
             del told[0]
@@ -75,7 +75,7 @@ class InTwoParts(Store):
     """Appends a command in two parts, one right after the other."""
 
     def append(self, client: str, match_id: str, expected: int, entries: Sequence[Entry], **terms: Any) -> AppendResult:
-        """Append what was asked for, and then what follows from it."""
+        """Append the first entry, then the rest."""
         result = super().append(client, match_id, expected, entries[:1], **terms)
         if len(entries) == 1 or not isinstance(result, Appended):
             return result
@@ -84,10 +84,10 @@ class InTwoParts(Store):
 
 
 class OtherWayRound(Process):
-    """Tells two events of a frame in the wrong order."""
+    """Sends two events of a frame in the wrong order."""
 
     def says(self, method: str, message: Any) -> Any:
-        """Tell the last one first."""
+        """Move the last event to the front."""
         told = _events(method, message)
         if len(told) > 1 and Event.FromString(told[-1].event).HasField("happened"):
             told.insert(0, told.pop())
@@ -95,10 +95,10 @@ class OtherWayRound(Process):
 
 
 class Twice(Process):
-    """Tells an event twice."""
+    """Sends an event twice."""
 
     def says(self, method: str, message: Any) -> Any:
-        """Tell the last one again."""
+        """Repeat the last event."""
         told = _events(method, message)
         if told and Event.FromString(told[-1].event).HasField("happened"):
             told.append(told[-1])
@@ -106,10 +106,10 @@ class Twice(Process):
 
 
 class ForgetsTheEnd(Process):
-    """Does not let anybody go on from the end of a match that is over."""
+    """Refuses to resume from the end of a finished match."""
 
     def hears(self, method: str, request: Any) -> Any:
-        """Refuse a position behind which nothing comes."""
+        """Refuse the last position of a sealed log."""
         if method == "WatchMatch" and request.position.sequence:
             stored = self.connect().store.log._streams[request.match_id].entries
             if len(stored) == request.position.sequence and Event.FromString(stored[-1].event).HasField("sealed"):
@@ -118,17 +118,17 @@ class ForgetsTheEnd(Process):
 
 
 class NeverCaughtUp(Process):
-    """Says nothing new instead of saying that there is nothing new."""
+    """Sends a heartbeat instead of `caught_up`."""
 
     def says(self, method: str, message: Any) -> Any:
-        """Turn it into a heartbeat."""
+        """Turn `caught_up` into a heartbeat."""
         if method == "WatchMatch" and message.HasField("caught_up"):
             message.heartbeat.head.sequence = message.caught_up.position.sequence
         return message
 
 
 class OtherBytes(Process):
-    """Tells an event with other bytes than it is stored in."""
+    """Sends an event with other bytes than the stored ones."""
 
     def says(self, method: str, message: Any) -> Any:
         """Change the time of outcomes."""
@@ -142,17 +142,17 @@ class OtherTable(Process):
     """Shows an empty table."""
 
     def says(self, method: str, message: Any) -> Any:
-        """Show nothing."""
+        """Clear the view."""
         if method == "GetMatch":
             message.ClearField("view")
         return message
 
 
 class TellsTheSecret(Process):
-    """Tells everybody who looks the secret of the match, from which all that is to come can be computed."""
+    """Sends the secret of a match, from which all its outcomes can be computed."""
 
     def says(self, method: str, message: Any) -> Any:
-        """Put it where a signature belongs."""
+        """Put the secret in place of the signature."""
         if method == "GetMatch":
             stored = self.connect().store.log._streams.get(message.summary.match_id)
             if stored is not None and stored.entries:
@@ -161,10 +161,10 @@ class TellsTheSecret(Process):
 
 
 class ShowsCards(Process):
-    """Tells the public what an event hides."""
+    """Sends the hidden part of an event to the public."""
 
     def says(self, method: str, message: Any) -> Any:
-        """Show a card to whoever is told without one."""
+        """Add a card to events without a hidden part."""
         for told in _events(method, message):
             if Event.FromString(told.event).happened.outcome.allie_gator.HasField("draw"):
                 told.hidden.allie_gator.cards.append(1)
@@ -172,10 +172,10 @@ class ShowsCards(Process):
 
 
 class ForgetsTheDelay(Process):
-    """Signs the head of a delayed match as it is now for everybody."""
+    """Sends the current head of a delayed match to the public."""
 
     def says(self, method: str, message: Any) -> Any:
-        """Put the newest head into what the public is told first."""
+        """Replace the head's sequence."""
         told = message if method == "GetMatch" else message.confirmed if method == "WatchMatch" else None
         if told is not None and told.perspective.kind == PERSPECTIVE_KIND_PUBLIC:
             stored = self.connect().store.log._streams.get(told.head.match_id)
@@ -184,10 +184,10 @@ class ForgetsTheDelay(Process):
 
 
 class ForgetsNames(Process):
-    """Leaves out what the first seat is called."""
+    """Leaves out the name of the first seat."""
 
     def says(self, method: str, message: Any) -> Any:
-        """Leave it out."""
+        """Clear the name."""
         if method == "GetMatch":
             message.summary.seats[0].name = ""
         return message
@@ -204,20 +204,20 @@ class ListsNothing(Process):
 
 
 class OneForAll(Process):
-    """Refuses the list of all matches when one is lost."""
+    """Refuses the list of all matches, as if one lost match concerned all."""
 
     def says(self, method: str, message: Any) -> Any:
-        """Say of all what is true of one."""
+        """Refuse with DATA_LOSS."""
         if method == "ListMatches":
             raise Refused("DATA_LOSS", "LOG_LOST", "planted", RefusalDetail())
         return message
 
 
 class Fails(Process):
-    """Fails for a reason that no client can understand."""
+    """Fails with an internal error."""
 
     def says(self, method: str, message: Any) -> Any:
-        """Fail."""
+        """Refuse with INTERNAL."""
         if method == "ListMatches":
             raise Refused("INTERNAL", "KeyError", "planted", RefusalDetail())
         return message
@@ -225,7 +225,7 @@ class Fails(Process):
 
 @contextmanager
 def other_dice() -> Iterator[None]:
-    """Each process has dice of its own."""
+    """Give each process different dice."""
     fair = Dice.values
 
     def values(self: Dice, number: int, awaited: Any) -> Any:
@@ -237,7 +237,7 @@ def other_dice() -> Iterator[None]:
 
 
 def nobody_sweeps() -> AbstractContextManager[object]:
-    """No process ends a turn whose time is out."""
+    """Disable the sweeper, so that no turn ends."""
 
     async def sweep(_self: Sweeper) -> None:
         await asyncio.sleep(0)
@@ -246,7 +246,7 @@ def nobody_sweeps() -> AbstractContextManager[object]:
 
 
 def forgets_resignations() -> AbstractContextManager[object]:
-    """No process remembers that a seat has resigned already by the very same request."""
+    """Forget that a resignation was already carried out by the same request."""
     remembers = Matches._made_before
 
     async def forget(self: Matches, replica: Any, ledger: Any, command: Any) -> Any:
@@ -256,7 +256,7 @@ def forgets_resignations() -> AbstractContextManager[object]:
 
 
 def shows_outcomes_to_all() -> AbstractContextManager[object]:
-    """Answers of Play with outcomes alone show what only judges may see."""
+    """Let Play answers with outcomes only show what only judges may see."""
 
     def show(events: Any, perspective: Any, head: Any) -> Any:
         return made_message(events, Watcher.JUDGE if head is None else perspective, head)
@@ -265,7 +265,7 @@ def shows_outcomes_to_all() -> AbstractContextManager[object]:
 
 
 def _events(method: str, message: Any) -> Any:
-    """The events of a frame; none of any other message."""
+    """The events of a frame; empty for any other message."""
     return message.events.events if method == "WatchMatch" and message.HasField("events") else []
 
 
@@ -277,14 +277,14 @@ def _later(data: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """A bug, and the checker that has to notice it."""
+    """A bug, and the checker that has to detect it."""
 
     checker: str
     made_of: Made
     also: tuple[Fault, ...] = ()
-    """Faults without which it does no harm."""
+    """Faults that the bug needs to do harm."""
     most_seeds: int = 64
-    """Not every bug shows in every world: that of other dice needs two processes that decide the same event at once."""
+    """Not every seed shows the bug: different dice need two processes that decide the same event at once."""
 
 
 PLANTED: Final = (

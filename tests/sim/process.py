@@ -1,7 +1,7 @@
-"""A process of the service as `rollbook serve` puts it together, without gRPC: it can be killed at any step.
+"""A process of the service as `rollbook serve` assembles it, without gRPC; it can be killed at any step.
 
-Whatever a call or a loop of the process does, it does in tasks that belong to the process. A kill cancels them all;
-from then on nothing of the process reaches the store, whatever its last words are.
+All its calls and loops run in tasks that belong to the process. A kill cancels them, and from then on the process
+cannot reach the store.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ PLENTY: Final = Limits(requests_at_once=10**6)
 
 
 def signing_key(seed: bytes) -> SigningKey:
-    """A key that is the same in all processes and all simulations."""
+    """A key that is the same in all processes and simulations."""
     private = Ed25519PrivateKey.from_private_bytes(seed * 32)
     return SigningKey(private, {key_id(private.public_key()): private.public_key()})
 
@@ -53,10 +53,10 @@ TOKEN_KEY: Final = signing_key(b"t")
 
 
 class Refused(Exception):
-    """What a call came to that was refused, as its client reads it."""
+    """The refusal of a call as its client reads it."""
 
     def __init__(self, status: str, reason: str, why: str, detail: RefusalDetail) -> None:
-        """Keep the name of the status code, the reason, the sentence and the details."""
+        """Keep status name, reason, sentence and details."""
         super().__init__(status, reason, why)
         self.status = status
         self.reason = reason
@@ -72,12 +72,12 @@ _RUNS_IN: contextvars.ContextVar[Process | None] = contextvars.ContextVar("proce
 
 
 def running_process() -> Process | None:
-    """The process that does what is being done; none for people and faults."""
+    """The process whose task is running, or None for clients and faults."""
     return _RUNS_IN.get()
 
 
 def owned_task(loop: asyncio.AbstractEventLoop, work: Any, **how: Any) -> asyncio.Task[Any]:
-    """Make a task that belongs to the process which made it; what loops make tasks by."""
+    """Task factory of the loop: the task belongs to the process that creates it."""
     task: asyncio.Task[Any] = asyncio.Task(work, loop=loop, **how)
     owner = (how.get("context") or contextvars.copy_context()).get(_RUNS_IN)
     if owner is not None:
@@ -87,21 +87,21 @@ def owned_task(loop: asyncio.AbstractEventLoop, work: Any, **how: Any) -> asynci
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """As much of gRPC's context as a handler looks at."""
+    """The parts of gRPC's context that handlers use."""
 
     token: str
 
     def peer(self) -> str:
-        """All clients call from this machine, which has no limit by address."""
+        """A loopback address, which has no limit by address."""
         return "ipv4:127.0.0.1:4711"
 
     def invocation_metadata(self) -> tuple[tuple[str, str], ...]:
-        """Who calls."""
+        """The caller's token."""
         return (("authorization", f"Bearer {self.token}"),)
 
 
 class _IndexInMemory(ArchiveIndex):
-    """The index of a process that is gone with it."""
+    """An index that disappears with its process."""
 
     def _connected(self) -> sqlite3.Connection:
         return sqlite3.connect(":memory:", check_same_thread=False)
@@ -111,7 +111,7 @@ class _IndexInMemory(ArchiveIndex):
 
 
 class Process:
-    """One process: its clock, its tasks, and its parts, which are made anew at every start."""
+    """A process: its clock, its tasks, and its parts, which are created at every start."""
 
     def __init__(
         self,
@@ -121,15 +121,15 @@ class Process:
         connect: Callable[[Process], SimulatedLog],
         secret: Callable[[], bytes],
     ) -> None:
-        """Be ready to start; `connect` gives it a log, and `secret` what it draws matches' secrets from."""
+        """`connect` returns a log for the process, and `secret` draws the matches' secrets."""
         self._history = history
         self.name = name
         self.clock = clock
         self.time_ms: Callable[[], int] = clock.ms
-        """What the process takes the store's clock to show."""
+        """The store's time as the process knows it."""
         self.is_up = False
         self.fuse: int | None = None
-        """After so many steps the process dies; never if not set."""
+        """Number of steps after which the process dies, or None."""
         self._connect = connect
         self._draw_secret = secret
         self._tasks: dict[asyncio.Task[Any], None] = {}
@@ -137,10 +137,10 @@ class Process:
         self._context = contextvars.Context()
         self._died: asyncio.Future[None]
 
-    # Its life
+    # Life cycle
 
     async def start(self) -> None:
-        """Start with an empty memory, and serve once everything stands; without a store it ends again."""
+        """Start without memory, and serve once assembled; without a store the process dies again."""
         self._context = contextvars.copy_context()
         self._context.run(_RUNS_IN.set, self)
         self._died = asyncio.get_running_loop().create_future()
@@ -151,7 +151,7 @@ class Process:
             self.kill()
 
     def kill(self) -> None:
-        """End at once: no task takes another step that anybody would notice."""
+        """Die at once: no task takes another visible step."""
         if not self.is_up:
             return
         self.is_up = False
@@ -161,7 +161,7 @@ class Process:
             task.cancel()
 
     def step(self) -> None:
-        """Count a message; a process that is dead, or dies now, does nothing more."""
+        """Count a message; a dead process raises CancelledError."""
         if self.fuse is not None:
             self.fuse -= 1
             if self.fuse <= 0:
@@ -170,15 +170,15 @@ class Process:
             raise asyncio.CancelledError
 
     def connect(self) -> SimulatedLog:
-        """A log of its own on the store."""
+        """A new log on the store."""
         return self._connect(self)
 
     def decides(self, match_id: str, expected: int, entries: Sequence[Entry]) -> None:
-        """Let the history know what is about to be appended."""
+        """Record what is about to be appended."""
         self._history.note(Decided(self.name, match_id, expected, tuple(entries)))
 
     def own(self, task: asyncio.Task[Any]) -> None:
-        """Remember a task, to be cancelled with the process."""
+        """Register a task, to be cancelled with the process."""
         self._tasks[task] = None
         task.add_done_callback(self._done)
 
@@ -188,7 +188,7 @@ class Process:
     def _task(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         return asyncio.get_running_loop().create_task(work, context=self._context)
 
-    # Its parts
+    # Parts
 
     async def _assemble(self) -> None:
         log = ArchivedLog(self.connect(), None)
@@ -218,7 +218,7 @@ class Process:
     # Calls
 
     async def answer(self, method: str, request: Message, token: str, seconds: float) -> Message:
-        """Answer a call as its client gets it; Refused, or Gone if the process dies, or TimeoutError."""
+        """Answer a call; raises Refused, Gone if the process dies, or TimeoutError."""
         handler = self._handler(method)
         task = self._task(_answered(handler(self.hears(method, received(request)), _Call(token))))
         try:
@@ -234,7 +234,7 @@ class Process:
 
     @contextlib.asynccontextmanager
     async def stream(self, method: str, request: Any, token: str, window: int) -> AsyncIterator[Stream]:
-        """The messages of a call that goes on and on; so many of them are under way to a slow client."""
+        """Open a streaming call; at most `window` messages are in flight."""
         handler = self._handler(method)
         heard = self.hears(method, received(request)) if isinstance(request, Message) else request
         stream = Stream(window, self.time_ms, lambda message: self.says(method, message))
@@ -247,12 +247,12 @@ class Process:
             self._died.remove_done_callback(stream.break_off)
 
     def hears(self, method: str, request: Any) -> Any:
-        """A request as it is handled; a process with a planted bug may hear something else."""
+        """A request as it is handled; planted bugs override this."""
         del method
         return request
 
     def says(self, method: str, message: Any) -> Any:
-        """A message as it leaves; a process with a planted bug may say something else."""
+        """A message as it is sent; planted bugs override this."""
         del method
         return message
 
@@ -268,7 +268,7 @@ class Stream:
     """Messages on their way from a handler to its client."""
 
     def __init__(self, window: int, time_ms: Callable[[], int], says: Callable[[Message], Message]) -> None:
-        """Let so many be under way; clock and last word are those of the process."""
+        """At most `window` messages are in flight; the clock and `says` are those of the process."""
         self._window = window
         self._says = says
         self._time_ms = time_ms
@@ -277,7 +277,7 @@ class Stream:
         self._broken = False
 
     async def fill(self, messages: AsyncGenerator[Message, None]) -> None:
-        """Take what the handler gives, as fast as the client takes it."""
+        """Take the handler's messages as fast as the client reads."""
         try:
             async with contextlib.aclosing(messages) as given:
                 async for message in given:
@@ -294,12 +294,15 @@ class Stream:
         self._changed.set()
 
     def break_off(self, _died: object = None) -> None:
-        """Let the client know that nothing more comes."""
+        """Tell the client that the stream is broken."""
         self._broken = True
         self._changed.set()
 
     async def next(self) -> tuple[Message, int] | None:
-        """The next message and when it was sent; none at the end; Refused, or Gone if the process has died."""
+        """Return the next message and its time, or None at the end.
+
+        Raises Refused, or Gone if the process has died.
+        """
         while not self._under_way:
             if self._broken:
                 raise Gone
@@ -323,7 +326,7 @@ async def _answered(handling: Coroutine[Any, Any, Message]) -> Message:
 
 
 def refused(error: Exception) -> Refused:
-    """What a client reads of an error; INTERNAL, with the error itself for the trace, if no client can cause it."""
+    """The refusal for an error; INTERNAL with the error for the trace, if no client can cause it."""
     refusal = error if isinstance(error, Refusal) else refusal_of(error)
     if refusal is None:
         return Refused("INTERNAL", type(error).__name__, repr(error), RefusalDetail())
@@ -331,5 +334,5 @@ def refused(error: Exception) -> Refused:
 
 
 def received(message: Message) -> Message:
-    """A message as it comes out at the other end: a copy, through its bytes."""
+    """A copy of the message through its bytes, as it arrives at the other end."""
     return type(message).FromString(message.SerializeToString())

@@ -1,7 +1,7 @@
-"""A simulated store: one reference, its own clock, what failovers and operators do to it, and clients over a network.
+"""A simulated store: a reference log with its own clock, faults of the store, and clients over a network.
 
-The reference is the log in memory, which passes the contract of all logs; nothing of what an append means is written
-down here a second time.
+The reference is the log in memory, which passes the contract of all logs, so the meaning of an append is defined only
+once.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from tests.storage.memory import MemoryLog, _Book, _Indexed, _Stream
 T = TypeVar("T")
 
 PATIENCE_SECONDS: Final = 2.0
-"""How long a client waits for an answer of the store."""
+"""Seconds that a client waits for an answer of the store."""
 
 UNREADABLE: Final = b"\x00\x00\x00\x7f not a summary"
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """An append as it came to the store, and what came of it."""
+    """An append as it reached the store, with its result."""
 
     client: str
     match_id: str
@@ -54,21 +54,21 @@ class Attempt:
 
 
 class Store:
-    """The store itself: what it holds, whether it is up, and what can happen to it."""
+    """The store: its data, whether it is up, and the faults that can happen to it."""
 
     def __init__(self, clock_ms: Callable[[], int], witness: Callable[[Attempt], None] = lambda _attempt: None) -> None:
-        """Begin empty; the witness hears of every append that comes."""
+        """Begin empty; `witness` receives every append."""
         self.log = MemoryLog(clock_ms)
         self.is_up = True
         self.listeners: dict[asyncio.Future[None], Callable[[Announcement], None]] = {}
-        """Who hears of appends, in the order of coming."""
+        """The subscribers to appends, in order."""
         self._witness = witness
         self._holes: dict[tuple[str, int], None] = {}
 
-    # What clients ask for
+    # Requests of clients
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do at once what a client asks of the reference, which never has to wait for it."""
+        """Run a client's request on the reference, which never waits."""
         if not self.is_up:
             work.close()
             raise StoreUnavailable("the store is down")
@@ -80,7 +80,7 @@ class Store:
         raise AssertionError("the reference waits")
 
     def append(self, client: str, match_id: str, expected: int, entries: Sequence[Entry], **terms: Any) -> AppendResult:
-        """Append, all or nothing; behind a hole only in place of everything beyond it."""
+        """Append, all or nothing; after a hole only in place of everything beyond it."""
         holes = [number for holed, number in self._holes if holed == match_id]
         if holes and (terms["in_place_of"] is None or min(holes) <= expected):
             result: AppendResult = Conflict(self.do(self.log.head(match_id)))
@@ -99,11 +99,11 @@ class Store:
     def witness(
         self, client: str, match_id: str, expected: int, entries: Sequence[Entry], result: AppendResult
     ) -> None:
-        """Let the history know what came, and what came of it."""
+        """Record an append and its result."""
         self._witness(Attempt(client, match_id, expected, tuple(entries), result))
 
     def read(self, match_id: str, after: int, limit: int) -> list[Entry]:
-        """Entries as a store reads them that has lost some in the middle: those behind a hole come at its place."""
+        """Read entries like a store with holes: raises Hole at the first missing entry."""
         entries = self.do(self.log.read(match_id, after, limit + len(self._holes)))
         there = [
             number for number in range(after + 1, after + 1 + len(entries)) if (match_id, number) not in self._holes
@@ -116,7 +116,7 @@ class Store:
         return [entries[number - after - 1] for number in there[:limit]]
 
     def behind(self, after: Mapping[str, int]) -> dict[str, list[Entry]]:
-        """Entries behind the given sequences; none, but the match, where there is a hole."""
+        """Return the entries after the given sequences; an empty list for a match with a hole."""
         found: dict[str, list[Entry]] = {}
         for match_id, sequence in after.items():
             try:
@@ -126,10 +126,10 @@ class Store:
                 found[match_id] = []
         return found
 
-    # What happens to it
+    # Faults
 
     def copy(self) -> _Copy:
-        """All that it holds now, as a replica of it has it."""
+        """Copy all data, as a replica has it."""
         streams = {
             match_id: _Stream(list(stream.entries), stream.trimmed, stream.until_ms)
             for match_id, stream in self.log._streams.items()
@@ -139,18 +139,18 @@ class Store:
         return _Copy(streams, dict(self.log._lobby), index, books)
 
     def fail_over(self, copy: _Copy) -> list[str]:
-        """Go on with what a replica had; the matches that lost something by that."""
+        """Continue with a replica's data; return the matches that lost something."""
         before = self.log._streams
         self.log._streams, self.log._lobby, self.log._books = copy.streams, copy.lobby, copy.books
         self.log._index = copy.index
         return [match_id for match_id, stream in before.items() if stream.head > self._head(match_id)]
 
     def cut(self, match_id: str, keep: int) -> None:
-        """Lose everything of a match behind so many entries."""
+        """Lose all entries of a match after the first `keep`."""
         del self.log._streams[match_id].entries[keep:]
 
     def delete(self, match_id: str) -> None:
-        """Lose the log of a match; the lobby goes on to list it."""
+        """Lose the log of a match; the lobby still lists it."""
         del self.log._streams[match_id]
 
     def dig(self, match_id: str, sequence: int) -> None:
@@ -158,7 +158,7 @@ class Store:
         self._holes[match_id, sequence] = None
 
     def scribble(self, match_id: str) -> None:
-        """Make what the lobby says of a match unreadable."""
+        """Make the lobby entry of a match unreadable."""
         self.log._lobby[match_id] = UNREADABLE
 
     def _head(self, match_id: str) -> int:
@@ -168,7 +168,7 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class _Copy:
-    """What a replica of the store has."""
+    """The data of a replica of the store."""
 
     streams: dict[str, _Stream]
     lobby: dict[str, bytes]
@@ -182,26 +182,26 @@ class Host(Protocol):
     name: str
 
     def decides(self, match_id: str, expected: int, entries: Sequence[Entry]) -> None:
-        """Is told what is about to be appended."""
+        """Called before an append."""
 
     def step(self) -> None:
-        """Is told before and after every message; raises CancelledError once the process is dead."""
+        """Called before and after every message; raises CancelledError once the process is dead."""
 
 
 class Bystander:
-    """A process to which nothing happens."""
+    """A process that is never killed."""
 
     name = "bystander"
 
     def decides(self, match_id: str, expected: int, entries: Sequence[Entry]) -> None:
-        """Nobody wants to know."""
+        """Ignore the append."""
 
     def step(self) -> None:
-        """It is never killed."""
+        """Never raise."""
 
 
 class SimulatedLog:
-    """A log as a process has it: the store's, behind a network."""
+    """A process's log: the store behind a network."""
 
     def __init__(self, store: Store, network: Network, host: Host) -> None:
         """Connect this process to the store."""
@@ -223,7 +223,7 @@ class SimulatedLog:
         not_before_ms: int | None = None,
         in_place_of: int | None = None,
     ) -> AppendResult:
-        """Append behind the entry numbered `expected`, all or nothing; AppendUnconfirmed if no answer comes."""
+        """Append after the entry numbered `expected`, all or nothing; raises AppendUnconfirmed without an answer."""
         check_append(match_id, expected, entries)
         self._check_open()
         terms = {"behind": behind, "lobby": lobby, "not_before_ms": not_before_ms, "in_place_of": in_place_of}
@@ -238,20 +238,20 @@ class SimulatedLog:
             self._appending.remove(match_id)
 
     async def read(self, match_id: str, after: int = 0, limit: int = 1_000) -> list[Entry]:
-        """The entries behind `after`, at most so many, in order; Hole if one is missing."""
+        """Return at most `limit` entries after `after`, in order; raises Hole if one is missing."""
         return [] if limit <= 0 else await self._answer(lambda: self.store.read(match_id, after, limit))
 
     async def head(self, match_id: str) -> int:
-        """The sequence of the last entry; 0 if the match does not exist."""
+        """Return the sequence of the last entry, or 0 if the match does not exist."""
         return await self._do(lambda log: log.head(match_id))
 
     async def behind(self, after: Mapping[str, int]) -> dict[str, list[Entry]]:
-        """Entries behind the given sequences, of the matches that have any."""
+        """Return the entries after the given sequences, for matches that have any."""
         wanted = dict(after)
         return await self._answer(lambda: self.store.behind(wanted))
 
     async def listen(self, heard: Callable[[Announcement], None], began: Callable[[], None]) -> None:
-        """Call `heard` with what anybody appends from now on, as the network carries it: late, twice or never."""
+        """Call `heard` with every append from now on; the network may delay, repeat or lose it."""
         self._check_open()
         loop = asyncio.get_running_loop()
         listening: asyncio.Future[None] = loop.create_future()
@@ -276,25 +276,25 @@ class SimulatedLog:
             del self.store.listeners[listening], self._listening[listening]
 
     async def lobby(self) -> dict[str, bytes]:
-        """The summaries of all matches that the lobby lists."""
+        """Return the summaries of all matches in the lobby."""
         return await self._do(lambda log: log.lobby())
 
     async def summary(self, match_id: str) -> bytes | None:
-        """What the lobby says of one match; nothing if it does not list it."""
+        """Return the summary of a match, or None if the lobby does not list it."""
         return await self._do(lambda log: log.summary(match_id))
 
     async def summaries(self, match_ids: Sequence[str]) -> dict[str, bytes]:
-        """What the lobby says of these matches; those that it does not list are left out."""
+        """Return the summaries of these matches; unlisted ones are left out."""
         return await self._do(lambda log: log.summaries(match_ids))
 
     async def lobby_parts(self, parts: Sequence[int]) -> dict[str, bytes]:
-        """The summaries of all matches in some parts of the lobby."""
+        """Return the summaries of all matches in these parts of the lobby."""
         return await self._do(lambda log: log.lobby_parts(parts))
 
     parts = MemoryLog.parts
 
     async def lengths(self, match_ids: Sequence[str]) -> dict[str, int]:
-        """How many entries each of these logs has now; none of one with a hole."""
+        """Return the number of readable entries of each log."""
         found = await self._do(lambda log: log.lengths(match_ids))
         return {
             match_id: length - sum(holed == match_id for holed, _ in self.store._holes)
@@ -302,111 +302,111 @@ class SimulatedLog:
         }
 
     async def page(self, lists: Sequence[str], before: Place | None, limit: int) -> list[Place]:
-        """So many matches of these lists of the index."""
+        """Return a page of these index lists."""
         return await self._do(lambda log: log.page(lists, before, limit))
 
     async def counts(self, lists: Sequence[str]) -> list[int]:
-        """How many matches each of these lists of the index has."""
+        """Return the number of matches in each of these index lists."""
         return await self._do(lambda log: log.counts(lists))
 
     async def due(self, agenda: str, until_ms: int, limit: int, since_ms: int = 0) -> list[tuple[str, int]]:
-        """So many matches of an agenda that may be due in that time, and when."""
+        """Return matches of an agenda that are due in this time, with their times."""
         return await self._do(lambda log: log.due(agenda, until_ms, limit, since_ms))
 
     async def put_off(self, agenda: str, match_id: str, was_ms: int, due_ms: int) -> None:
-        """Something is due at another time."""
+        """Change the due time of a match."""
         await self._do(lambda log: log.put_off(agenda, match_id, was_ms, due_ms))
 
     async def differing(self, part: int, now_ms: int) -> list[str]:
-        """The matches of a part of the lobby of which the index says something else."""
+        """Return the matches of a lobby part whose index entry differs."""
         return await self._do(lambda log: log.differing(part, now_ms))
 
     async def reindex(self, rows: Mapping[str, tuple[bytes, IndexRow]], now_ms: int) -> None:
-        """Index these matches by what the lobby said."""
+        """Index these matches by their summaries."""
         await self._do(lambda log: log.reindex(rows, now_ms))
 
     async def has_index(self) -> bool:
-        """Whether the index is whole, as far as anybody knows."""
+        """Return whether the index is marked as complete."""
         return await self._do(lambda log: log.has_index())
 
     async def mark_index(self, *, whole: bool) -> None:
-        """Say that the index is whole, or that it has to be made anew."""
+        """Mark the index as complete or incomplete."""
         await self._do(lambda log: log.mark_index(whole=whole))
 
     async def now_ms(self) -> int:
-        """The store's own clock."""
+        """Return the store's time."""
         return await self._do(lambda log: log.now_ms())
 
     async def beat(self, now_ms: int) -> None:
-        """Say that a service is alive now."""
+        """Record that a service is alive now."""
         await self._do(lambda log: log.beat(now_ms))
 
     async def last_beat(self) -> int | None:
-        """When a service last said that it is alive."""
+        """Return the time of the last beat, or None."""
         return await self._do(lambda log: log.last_beat())
 
     async def lease(self, holder: str, lease_ms: int) -> bool:
-        """Whether this holder sweeps, for so long from now on."""
+        """Return whether this holder has the lease, renewed for `lease_ms`."""
         return await self._do(lambda log: log.lease(holder, lease_ms))
 
     async def reserve(self, holder: str, match_id: str, quotas: Sequence[Quota]) -> Reserved | Full:
-        """Give a match a place in each of these books of a holder, or in none of them if one is full."""
+        """Reserve a place for a match in each of these books of a holder, or in none if one is full."""
         return await self._do(lambda log: log.reserve(holder, match_id, quotas))
 
     async def reserved(self, holder: str, book: str) -> dict[str, int]:
-        """The matches that have a place, and until when what it is for may be under way."""
+        """Return the reserved matches with the end of their reservation."""
         return await self._do(lambda log: log.reserved(holder, book))
 
     async def settle(self, holder: str, books: Sequence[str], match_id: str, until_ms: int) -> None:
-        """What the place was reserved for has happened."""
+        """Mark a place as used."""
         await self._do(lambda log: log.settle(holder, books, match_id, until_ms))
 
     async def release(self, holder: str, books: Sequence[str], places: Mapping[str, int]) -> None:
-        """Take the places of these matches back."""
+        """Release the places of these matches."""
         await self._do(lambda log: log.release(holder, books, places))
 
     async def free(self, holder: str, book: str, match_ids: Sequence[str]) -> None:
-        """Take the places of these matches back, however they were reserved."""
+        """Release the places of these matches, however they were reserved."""
         await self._do(lambda log: log.free(holder, book, match_ids))
 
     async def draw(self, bucket: str, most: int, per_ms: int) -> int:
-        """Take one out of a bucket, or say how long to wait."""
+        """Take one out of a bucket: return 0, or the milliseconds to wait."""
         return await self._do(lambda log: log.draw(bucket, most, per_ms))
 
     async def keep(self, name: str, value: bytes, for_ms: int) -> None:
-        """Keep something by a name for so long, unless it is taken before."""
+        """Keep a value under a name for `for_ms`, until it is taken."""
         await self._do(lambda log: log.keep(name, value, for_ms))
 
     async def take(self, name: str) -> bytes | None:
-        """What is kept by a name, which is gone then: of many who take it one gets it."""
+        """Remove and return the value kept under a name, or None; of concurrent callers one gets it."""
         return await self._do(lambda log: log.take(name))
 
     async def trim(self, match_id: str, keep_seconds: int = KEEP_SECONDS) -> None:
-        """Let go of the entries of an archived match."""
+        """Delete the entries of an archived match."""
         await self._do(lambda log: log.trim(match_id, keep_seconds))
 
     async def unlist(self, match_id: str) -> None:
-        """Take an archived match out of the lobby."""
+        """Remove an archived match from the lobby."""
         await self._do(lambda log: log.unlist(match_id))
 
     async def drop(self, match_id: str) -> None:
-        """Take a match out of the lobby of whose log nothing can be read, and keep it from being begun again."""
+        """Remove a match with an unreadable log from the lobby, and prevent it from being opened again."""
         await self._do(lambda log: log.drop(match_id))
 
     async def archive_mark(self, claim: str = "") -> str:
-        """The mark of the archive that this store's matches go to."""
+        """Return the mark of this store's archive."""
         return await self._do(lambda log: log.archive_mark(claim))
 
     async def lack_archive(self, seconds: int) -> None:
-        """Say for so long that a service runs here which does not have the archive."""
+        """Record for so many seconds that a service lacks the archive."""
         await self._do(lambda log: log.lack_archive(seconds))
 
     async def archive_is_lacked(self) -> bool:
-        """Whether some service said so."""
+        """Return whether a service lacks the archive."""
         return await self._do(lambda log: log.archive_is_lacked())
 
     async def close(self) -> None:
-        """Refuse everything from now on; appends under way finish first."""
+        """Refuse all further calls; running appends finish first."""
         self._closed = True
         for listening in self._listening:
             if not listening.done():

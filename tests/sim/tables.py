@@ -1,4 +1,4 @@
-"""Which matches a simulation has: games, seats, clocks, and who comes."""
+"""The matches of a simulation: games, seats, clocks, and players."""
 
 from __future__ import annotations
 
@@ -14,41 +14,41 @@ GAMES: Final = {
     "wuerfelzoo": range(2, 5),
     "allie_gator": range(2, 5),
 }
-"""By game how many seats it is played with here."""
+"""The numbers of seats by game."""
 
 
 @dataclass
 class Table:
-    """One match, as the people of the simulation mean to play it."""
+    """One match, with the players' plans."""
 
     game: str
     seats: int
     terms: dict[str, Any]
     choices: list[int]
-    """Of each player, until they tire of it; 0 for one who never gets ready."""
+    """Choices per player before they stop; 0 for a player who never gets ready."""
     resigns: list[bool]
     watchers: int
     abort_after_seconds: float | None = None
-    """When an operator ends it; never if not set."""
+    """Seconds until an operator aborts it, or None."""
     is_deserted: bool = False
     """Whether the last seat stays free, so that the match expires."""
     withdraw_after_seconds: float | None = None
-    """When its opener withdraws it; never if not set."""
+    """Seconds until its opener withdraws it, or None."""
     match_id: str = ""
     invitation_code: str = ""
     opened_at: float | None = None
-    """When its opening was acknowledged."""
+    """The time at which the opening was acknowledged."""
 
     @property
     def longest_wait_seconds(self) -> float:
-        """For how long nothing may happen in the match while a service is well."""
+        """The longest time without an event in a healthy service."""
         if self.is_deserted:
             return float(self.terms["open_seconds"] + EXPIRY_SPARED_MS / 1_000)
         return float(self.terms["turn_seconds"] + self.terms["reserve_seconds"] + self.terms["ready_seconds"])
 
 
 def draw_table(chance: random.Random) -> Table:
-    """A table of any kind that people may think of, with a match that comes to its end."""
+    """Draw a table of any kind whose match comes to an end."""
     game = chance.choice(sorted(GAMES))
     seats = chance.choice(GAMES[game])
     has_clock = chance.random() < 0.6
@@ -73,7 +73,7 @@ def draw_table(chance: random.Random) -> Table:
 
 
 def _desert(table: Table, chance: random.Random) -> None:
-    """Let some tables never fill; what comes of the others is drawn as if there were none of these."""
+    """Let some tables never fill, without changing what is drawn for the others."""
     if chance.random() < 0.06:
         table.is_deserted = True
         table.terms["open_seconds"] = 60

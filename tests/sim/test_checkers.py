@@ -1,4 +1,4 @@
-"""What the checkers excuse: no more than what no service can prevent, and has said."""
+"""The checkers excuse only losses that no service can prevent, and that the service has reported."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def ending(reason: AbortReason.ValueType | None, harmed: frozenset[str], refused
 def test_what_a_harmed_log_lacks_is_excused_only_if_somebody_was_told(
     reason: AbortReason.ValueType | None, refused: frozenset[str], excused: bool
 ) -> None:
-    """By the seal, or by a refusal; a result that was reached over a lost end is never excused."""
+    """Reported by the seal or by a refusal; a result after a lost end is never excused."""
     assert excused == ending(reason, frozenset({MATCH}), refused).excuses(MATCH)
     assert not ending(reason, frozenset(), refused).excuses(MATCH)
 
 
 def test_a_log_that_was_begun_anew_is_excused_only_if_the_store_lost_the_first_one() -> None:
-    """A request to open it was repeated when nothing was left of it, neither log nor lobby."""
+    """The opening request was repeated when neither log nor lobby had the match."""
     for harmed in (frozenset({MATCH}), frozenset[str]()):
         anew = replace(ending(None, harmed, UNSAID), begun_anew=frozenset({MATCH}))
         assert bool(harmed) == anew.excuses(MATCH)

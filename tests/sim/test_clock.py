@@ -1,4 +1,4 @@
-"""The loop under the simulated clock: it never waits, it runs everything on one thread, and it draws the order."""
+"""The loop with the simulated clock: it never waits, uses one thread, and draws the order."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 def simulated(work: Coroutine[Any, Any, T], seed: int = 0) -> T:
-    """What the work comes to in a loop of its own."""
+    """Run the work in a new loop; return its result."""
     with asyncio.Runner(loop_factory=lambda: SimulatedLoop(random.Random(seed))) as runner:
         return runner.run(work)
 
@@ -33,7 +33,7 @@ async def _order(tasks: int) -> list[int]:
 
 
 def test_time_passes_by_itself_and_at_once() -> None:
-    """A year of waiting takes no time, and is a year on every clock."""
+    """A year of waiting takes no real time, and every clock advances by a year."""
 
     async def wait() -> tuple[float, int]:
         loop = asyncio.get_running_loop()
@@ -46,7 +46,7 @@ def test_time_passes_by_itself_and_at_once() -> None:
 
 
 def test_what_is_due_at_once_runs_in_an_order_that_the_seed_draws() -> None:
-    """Not always as it came, so that nothing can rely on that; and always the same for a seed."""
+    """The order differs between seeds, so that no code can depend on it, and is always the same for a seed."""
     orders = [simulated(_order(8), seed) for seed in range(6)]
     assert orders == [simulated(_order(8), seed) for seed in range(6)]
     assert 1 < len({tuple(order) for order in orders})
@@ -54,7 +54,7 @@ def test_what_is_due_at_once_runs_in_an_order_that_the_seed_draws() -> None:
 
 
 def test_time_outs_come_when_they_are_due() -> None:
-    """Also where what is waited for would come right after them."""
+    """Also if the awaited result would come right after the time-out."""
 
     async def wait() -> float:
         with pytest.raises(TimeoutError):
@@ -66,7 +66,7 @@ def test_time_outs_come_when_they_are_due() -> None:
 
 
 def test_what_would_run_on_a_thread_runs_on_this_one() -> None:
-    """And what it raises is raised where it is waited for."""
+    """An exception is raised where the result is awaited."""
 
     async def work() -> int:
         with pytest.raises(KeyError):
@@ -77,6 +77,6 @@ def test_what_would_run_on_a_thread_runs_on_this_one() -> None:
 
 
 def test_a_world_that_stands_still_for_ever_is_noticed() -> None:
-    """Rather than waited for."""
+    """The loop raises NothingLeftToDo instead of waiting."""
     with pytest.raises(NothingLeftToDo):
         simulated(asyncio.Event().wait())

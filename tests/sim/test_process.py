@@ -1,4 +1,4 @@
-"""A process that is killed does nothing more, and remembers nothing when it starts again."""
+"""A killed process does nothing more, and has no memory when it starts again."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from tests.sim.world import Made, World, closed_off
 
 PATIENCE_SECONDS = 10.0
 MOST_STEPS = 20
-"""More than it takes to open a match, beside all that a process does meanwhile."""
+"""More steps than opening a match takes, with the background tasks."""
 
 
 def play(scenario: Callable[[World, Process, Client], Awaitable[None]]) -> None:
-    """Let the scenario happen in a world in which nothing else does."""
+    """Run the scenario in a world without other activity."""
     loop = SimulatedLoop(random.Random(0))
     world = World(0, loop, steps=None, also=(), made_of=Made())
 
@@ -45,7 +45,7 @@ def opening(request_id: str) -> OpenMatchRequest:
 
 
 def test_whoever_waits_for_a_process_that_is_killed_gets_no_answer() -> None:
-    """And whether anything happened depends on how far it had come."""
+    """Whether the request was carried out depends on the step of the kill."""
 
     async def scenario(world: World, process: Process, client: Client) -> None:
         del client
@@ -69,7 +69,7 @@ def test_whoever_waits_for_a_process_that_is_killed_gets_no_answer() -> None:
 
 
 def test_a_process_that_was_killed_appends_nothing_more() -> None:
-    """Not even in what it does while it is being ended."""
+    """Not even while its tasks are cancelled."""
 
     async def scenario(world: World, process: Process, client: Client) -> None:
         opened = await client.call_once("OpenMatch", opening("request-1"))
@@ -85,7 +85,7 @@ def test_a_process_that_was_killed_appends_nothing_more() -> None:
 
 
 def test_a_process_that_starts_again_knows_what_is_stored() -> None:
-    """And nothing else: it reads the match when somebody asks for it."""
+    """It reads a match only when a client asks for it."""
 
     async def scenario(world: World, process: Process, client: Client) -> None:
         opened = await client.call_once("OpenMatch", opening("request-1"))

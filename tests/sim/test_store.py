@@ -1,4 +1,4 @@
-"""The simulated store and the network before it: what may be lost, what comes twice, and what a failover costs."""
+"""The simulated store behind its network: losses, duplicates, and the cost of a failover."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Scenario = Callable[[Store, Weather, SimulatedLog], Awaitable[None]]
 
 
 def play(scenario: Scenario) -> None:
-    """Let the scenario happen, on a store of its own."""
+    """Run the scenario on a new store."""
 
     async def main() -> None:
         weather = Weather()
@@ -38,7 +38,7 @@ def entries(*events: bytes) -> list[Entry]:
 
 
 def test_an_append_whose_answer_is_lost_may_have_happened() -> None:
-    """Its outcome is unknown; a read fails plainly. Nothing else may be concluded from silence."""
+    """Its outcome is unknown, while a read without an answer simply fails."""
 
     async def scenario(store: Store, weather: Weather, log: SimulatedLog) -> None:
         weather.lost = 0.5
@@ -59,7 +59,7 @@ def test_an_append_whose_answer_is_lost_may_have_happened() -> None:
 
 
 def test_an_append_that_comes_twice_is_there_once() -> None:
-    """The second is a conflict, and either may be what its client hears."""
+    """The second copy is a conflict, and the client may receive either answer."""
 
     async def scenario(store: Store, weather: Weather, log: SimulatedLog) -> None:
         weather.doubled = 1.0
@@ -72,7 +72,7 @@ def test_an_append_that_comes_twice_is_there_once() -> None:
 
 
 def test_a_failover_costs_what_the_replica_did_not_have() -> None:
-    """And says of which matches."""
+    """`fail_over` returns the matches that lost something."""
 
     async def scenario(store: Store, _weather: Weather, log: SimulatedLog) -> None:
         await log.append("old", 0, entries(b"one"), lobby=LobbyEntry(b"open"))
@@ -87,7 +87,7 @@ def test_a_failover_costs_what_the_replica_did_not_have() -> None:
 
 
 def test_a_hole_is_told_where_it_is() -> None:
-    """Before it everything is readable, behind it nothing; who waits for several matches is told of the others."""
+    """Entries before it are readable, and a wait for several matches returns the others."""
 
     async def scenario(store: Store, _weather: Weather, log: SimulatedLog) -> None:
         for match_id in ("holed", "whole"):
@@ -107,7 +107,7 @@ def test_a_hole_is_told_where_it_is() -> None:
 
 
 def test_a_store_that_is_down_refuses_and_keeps_everything() -> None:
-    """A restart is no loss."""
+    """A restart loses nothing."""
 
     async def scenario(store: Store, _weather: Weather, log: SimulatedLog) -> None:
         await log.append("match", 0, entries(b"one"))

@@ -1,4 +1,4 @@
-"""What people do in a simulation: they open matches, sit down at once through different processes, play and watch."""
+"""The clients of a simulation: they open matches, sit down through different processes, play and watch."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from tests.sim.tables import Table, draw_table
 MATCHES: Final = (2, 4)
 PLAYERS: Final = 6
 LATE_SECONDS: Final = 8.0
-"""The last match is opened by then."""
+"""Seconds until the last match is opened."""
 
 PATIENCE_SECONDS: Final = 20.0
-"""How long somebody watches in the end a match that is not over."""
+"""Seconds for which a client finally watches a match that is not over."""
 
 MakeClient = Callable[[str, Role], Client]
 
 
 class Workload:
-    """Everybody who uses the service, each from a source of their own."""
+    """All clients of the service, each with its own source of numbers."""
 
     def __init__(self, chance: random.Random, make_client: MakeClient) -> None:
-        """Draw who comes, and what they mean to do."""
+        """Draw the tables and create the clients."""
         self.tables = [draw_table(chance) for _ in range(chance.randint(*MATCHES))]
         self._chance = chance
         self._players = [make_client(f"player{number}", Role.PLAYER) for number in range(PLAYERS)]
@@ -39,7 +39,7 @@ class Workload:
         self._followers: list[Follower] = []
 
     async def play(self) -> None:
-        """Play everything that is to be played."""
+        """Play all matches."""
         visiting = asyncio.ensure_future(Visitor(self._visitor, self.tables).look_around())
         async with asyncio.TaskGroup() as group:
             for table in self.tables:
@@ -78,9 +78,9 @@ class Workload:
         return True
 
     async def come_back(self) -> None:
-        """Let everybody ask once more for what follows what they were told last: so a loss is noticed by somebody.
+        """Let all clients resume from their last position, so that a loss is noticed.
 
-        Clients repeat a command of each kind that they have sent.
+        Clients also repeat a command of each kind that they have sent.
         """
         for follower in self._followers:
             await _quietly(follower.follow_once())
@@ -88,7 +88,7 @@ class Workload:
             await _quietly(client.repeat())
 
     async def look_at_everything(self, processes: Sequence[Process]) -> None:
-        """Look at every match through every process, read it from its beginning, and read the whole list."""
+        """Read every match and the whole list through every process."""
         for process in processes:
             self._operator.go_to(process)
             self._visitor.go_to(process)
@@ -100,14 +100,14 @@ class Workload:
 
 
 async def _abort(client: Client, table: Table, after_seconds: float) -> None:
-    """End the match, as an operator or as its opener."""
+    """Abort the match, as an operator or as its opener."""
     await asyncio.sleep(after_seconds)
     with suppress(Refused):
         await client.call("AbortMatch", match_id=table.match_id)
 
 
 async def _quietly(asking: Coroutine[Any, Any, object]) -> None:
-    """Ask, and do not wait for ever; what is refused has been observed."""
+    """Call with a time limit; refusals are already recorded."""
     with suppress(Refused, TimeoutError):
         async with asyncio.timeout(PATIENCE_SECONDS):
             await asking

@@ -1,7 +1,7 @@
 """One simulation: everything in it follows from its seed.
 
-A seed gives every concern a source of its own, so that a change in what people do does not change what goes wrong. When
-all is over, one more number is drawn from each: two runs of a seed that differ anywhere end with other numbers.
+Every concern has its own source of numbers, so that a change of the clients does not change the faults. At the end one
+more number is drawn from each source: two different runs of a seed end with different numbers.
 """
 
 from __future__ import annotations
@@ -43,42 +43,45 @@ CHECKERS: Final = (*logs.CHECKERS, *feeds.CHECKERS, *views.CHECKERS)
 PROCESSES: Final = (2, 3)
 LOOK_SECONDS: Final = 1.0
 SLACK_SECONDS: Final = 25.0
-"""What a service takes beside the clocks of its matches: leases of the dead, retries, and what is pardoned."""
+"""Seconds that a service needs besides the clocks of its matches.
+
+It waits for leases of dead processes, retries, and credits downtime.
+"""
 
 ARCHIVING_SECONDS: Final = 14.0
-"""By then a match is in the archive whose seal is so long ago."""
+"""Seconds after the seal by which a match is archived."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a seed came to."""
+    """The result of a seed."""
 
     seed: int
     violations: Sequence[Violation]
     unseed: int
-    """The same for two runs of a seed, if they were the same."""
+    """Equal for two equal runs of a seed."""
     seen: Sequence[tuple[float, Observation]]
     events: int
-    """How many events the logs have in the end."""
+    """Number of events in all logs at the end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What a world is made of; tests of the checkers put something in its place that has a bug."""
+    """The classes of a world; tests of the checkers replace them with faulty ones."""
 
     store: type[Store] = Store
     process: type[Process] = Process
     around: Callable[[], AbstractContextManager[object]] = nullcontext
-    """Is entered for the time of the simulation."""
+    """A context entered during the simulation."""
 
 
 class World:
-    """A store, a network, processes and people."""
+    """A store, a network, processes and clients."""
 
     def __init__(
         self, seed: int, loop: SimulatedLoop, *, steps: int | None, also: tuple[Fault, ...], made_of: Made
     ) -> None:
-        """Draw everything that is to be drawn at the beginning."""
+        """Draw everything that is fixed at the beginning."""
         self.seed = seed
         self._loop = loop
         self._sources: dict[str, random.Random] = {}
@@ -115,16 +118,16 @@ class World:
         self.history.lookers.append(self._look)
 
     def source(self, concern: str) -> random.Random:
-        """The numbers of one concern, which no other draws from."""
+        """The source of numbers of one concern."""
         return self._sources.setdefault(concern, random.Random(f"{self.seed}/{concern}"))
 
     def unseed(self) -> int:
-        """One more number of every source, and what the clock shows."""
+        """Draw one more number from every source, combined with the clock and the observations."""
         drawn = [source.getrandbits(64) for source in self._sources.values()]
         return random.Random(repr((drawn, self._loop.time(), len(self.history.seen)))).getrandbits(64)
 
     async def run(self) -> dict[str, str]:
-        """Let everything happen; what nothing came of in the end, by match id."""
+        """Run the simulation; return the matches without progress at the end, with the reason."""
         for process in self.processes:
             await process.start()
         playing = asyncio.ensure_future(self.workload.play())
@@ -138,7 +141,7 @@ class World:
         return stuck
 
     def stored(self) -> dict[str, list[Entry]]:
-        """Everything that store and archive hold."""
+        """All entries of store and archive."""
         found = {
             match_id: list(stream.entries) for match_id, stream in self.store.log._streams.items() if stream.entries
         }
@@ -146,12 +149,12 @@ class World:
         return archived | found
 
     def kill_all(self) -> None:
-        """End every process."""
+        """Kill every process."""
         for process in self.processes:
             process.kill()
 
     def client(self, name: str, role: Role) -> Client:
-        """Somebody who reaches all processes."""
+        """A client that reaches all processes."""
         return Client(
             name,
             role,
@@ -169,7 +172,7 @@ class World:
             self._last_append[observation.match_id] = at
 
     async def _settle(self, playing: asyncio.Future[None]) -> dict[str, str]:
-        """Wait until every match is over; the matches for which that would take for ever."""
+        """Wait until every match is over; return those that would never end."""
         stuck: dict[str, str] = {}
         while True:
             running = [match_id for match_id in self._unsealed() if match_id not in stuck]
@@ -203,7 +206,7 @@ class World:
 
 
 def timed_run(seed: int, steps: int | None, also: tuple[Fault, ...]) -> tuple[Outcome, float]:
-    """One seed, and the processor time that it took; for processes that run many."""
+    """Run a seed; return the outcome and the processor time in seconds."""
     began = time.process_time()
     return run(seed, steps=steps, also=also), time.process_time() - began
 
@@ -216,7 +219,7 @@ def run(
     made_of: Made = Made(),
     checkers: Sequence[type[Checker]] = CHECKERS,
 ) -> Outcome:
-    """Run one seed; faults end after so many messages, if that is said."""
+    """Run one seed; with `steps` the faults end after so many messages."""
     loop = SimulatedLoop(random.Random(f"{seed}/order"))
     loop.set_task_factory(owned_task)
     loop.set_exception_handler(lambda _loop, _context: None)
@@ -256,7 +259,7 @@ def _openings(history: History) -> Counter[str]:
 
 @contextmanager
 def closed_off(world: World) -> Iterator[None]:
-    """Nothing from outside reaches the simulation: no chance, archive on a disk, real time or collection of garbage."""
+    """Isolate the simulation from real randomness, disk archives, real time and garbage collection."""
     chance = world.source("tokens")
     logged = structlog.get_config()
 

@@ -1,4 +1,4 @@
-"""Promises of what people see: the same table everywhere, everybody's name, every match, and no secret."""
+"""Promises about views: the same table everywhere, every name, every match, and no secret."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from tests.sim.observations import Observation, Told
 from tests.sim.store import Attempt
 
 DELAY_SLACK_MS: Final = 1
-"""A delayed viewer may see what happened in the very millisecond."""
+"""Milliseconds by which a delayed viewer may be early."""
 
 
 class FoldsEqual(Checker):
-    """Whoever looks at a match at a position, through whichever process, sees the table that its log gives."""
+    """Every process shows a match at a position as its log folds to."""
 
     name: ClassVar[str] = "folds equal"
 
     def __init__(self) -> None:
-        """Nobody has looked."""
+        """Begin without views."""
         super().__init__()
         self._seen: dict[tuple[str, int, Perspective, bytes], Told] = {}
         self._perspectives: dict[tuple[str, int | None], Perspective] = {}
@@ -53,7 +53,7 @@ class FoldsEqual(Checker):
         self._seen[told.match_id, sequence, perspective, view.SerializeToString(deterministic=True)] = told
 
     def conclude(self, ending: Ending) -> None:
-        """Fold every log once, and draw it for whoever looked."""
+        """Fold every log once, and compare it with the views."""
         wanted: dict[str, dict[int, list[tuple[Perspective, bytes, Told]]]] = {}
         for (match_id, sequence, perspective, view), told in self._seen.items():
             wanted.setdefault(match_id, {}).setdefault(sequence, []).append((perspective, view, told))
@@ -76,24 +76,24 @@ class FoldsEqual(Checker):
 
 
 class NoSecret(Checker):
-    """Nobody is told what is hidden from them: the secret, others' cards, and what a delay still holds back."""
+    """No client receives the secret, hidden cards, or events within its delay."""
 
     name: ClassVar[str] = "no secret"
 
     def __init__(self) -> None:
-        """Nothing is known."""
+        """Begin without secrets."""
         super().__init__()
         self._secrets: dict[str, bytes] = {}
         self._sealed_at: dict[str, float] = {}
         self._perspectives: dict[tuple[str, int | None], Perspective] = {}
         self._seats: dict[tuple[str, str], tuple[int, int]] = {}
-        """By viewer and match: the seat that was taken last, after the event that took it."""
+        """By viewer and match: the event of the last taken seat, and the seat."""
         self._positions: list[tuple[float, Told, int]] = []
         self._shown: dict[str, dict[bytes, list[tuple[Perspective, Told]]]] = {}
-        """By match and event: the answers and frames that showed what the event hides."""
+        """By match and event: the answers and frames that showed its hidden part."""
 
     def look(self, at: float, observation: Observation) -> None:
-        """Look into every message."""
+        """Examine every message."""
         if isinstance(observation, Attempt):
             self._remember(at, observation)
         elif isinstance(observation, Told):
@@ -119,7 +119,7 @@ class NoSecret(Checker):
         if told.status:
             return
         if told.method == "TakeSeat":
-            # The answer to the last time that they sat down, although an earlier one may be repeated.
+            # The seat of the latest TakeSeat, although an earlier answer may be repeated.
             known = self._seats.get((told.who, told.match_id), (0, 0))
             self._seats[told.who, told.match_id] = max(known, (message.made.first, message.seat))
         elif told.method == "WatchMatch":
@@ -142,7 +142,7 @@ class NoSecret(Checker):
                 self._shown.setdefault(told.match_id, {}).setdefault(projected.event, []).append((viewer, told))
 
     def conclude(self, ending: Ending) -> None:
-        """Compare every position that was told to a delayed viewer with the time of its event."""
+        """Compare every position sent to a delayed viewer with the time of its event."""
         for match_id, shown in self._shown.items():
             self._check_insiders(match_id, ending.logs.get(match_id, ()), shown)
         for at, told, sequence in self._positions:
@@ -161,7 +161,7 @@ class NoSecret(Checker):
     def _check_insiders(
         self, match_id: str, log: Sequence[Entry], shown: dict[bytes, list[tuple[Perspective, Told]]]
     ) -> None:
-        """Hidden parts are only for the perspectives that the rules allow: who draws, who steals, who is robbed."""
+        """Only insiders by the rules may see a hidden part: who draws, who steals, who is robbed."""
         ledger: Ledger | None = None
         for sequence, entry in enumerate(log, 1):
             if ledger is None:
@@ -176,7 +176,7 @@ class NoSecret(Checker):
 
 
 def _closing(events: list[Event]) -> int:
-    """The event that closes the seats, with which the delay begins; the last of all if they are never closed."""
+    """The event that closes the seats and begins the delay, or the last event if they never close."""
     taken: set[int] = set()
     for event in events:
         if event.HasField("seat_taken"):
@@ -189,7 +189,7 @@ def _closing(events: list[Event]) -> int:
 
 
 def _positions(told: Told) -> list[int]:
-    """Every position that a message tells its reader, if it is one without a seat."""
+    """The positions that a message reveals to a reader without a seat."""
     message: Any = told.message
     if told.status or told.who.startswith("player"):
         return []
@@ -212,18 +212,18 @@ def _perspective(message: Any) -> Perspective:
 
 
 class NamesKept(Checker):
-    """Whoever sits at a table is called in every list as they said, in the end and for good."""
+    """Every list finally shows the name that each seated player has chosen."""
 
     name: ClassVar[str] = "names kept"
 
     def __init__(self) -> None:
-        """Nobody sits anywhere."""
+        """Begin without players."""
         super().__init__()
         self._sat: dict[tuple[str, int], tuple[int, str]] = {}
         self._last: dict[tuple[str, str], Told] = {}
 
     def look(self, at: float, observation: Observation) -> None:
-        """Remember who sat down, and how the match was shown last by each process."""
+        """Remember each taken seat, and the last view of the match by each process."""
         del at
         if not isinstance(observation, Told) or observation.status:
             return
@@ -248,18 +248,18 @@ class NamesKept(Checker):
 
 
 def _still_sits(events: list[Event], seat: int, since: int) -> bool:
-    """Whether nobody has left the seat or taken it since that event."""
+    """Whether the seat was neither left nor taken since that event."""
     later = (event for event in events if event.sequence > since and event.seat == seat)
     return not any(event.HasField("seat_left") or event.HasField("seat_taken") for event in later)
 
 
 class Found(Checker):
-    """A public match that has been opened is there for everybody, and in every list until it is over."""
+    """Every client finds an open public match, and every list has it until it is over."""
 
     name: ClassVar[str] = "found"
 
     def __init__(self) -> None:
-        """Nothing is open."""
+        """Begin without matches."""
         super().__init__()
         self._opened: dict[str, float] = {}
         self._sealed_at: dict[str, float] = {}
@@ -267,7 +267,7 @@ class Found(Checker):
         self._listing: dict[str, tuple[float, set[str]]] = {}
 
     def look(self, at: float, observation: Observation) -> None:
-        """Remember what is open, and what is not found."""
+        """Remember open matches, and those that were not found."""
         if isinstance(observation, Attempt):
             if Event.FromString(observation.entries[-1].event).HasField("sealed"):
                 self._sealed_at.setdefault(observation.match_id, at)
@@ -302,30 +302,30 @@ class Found(Checker):
                 self._missed.append((match_id, f"{told.who} got a list of {told.process} without it"))
 
     def conclude(self, ending: Ending) -> None:
-        """What lost its log may be missing."""
+        """A match that lost its log may be missing."""
         for match_id, why in self._missed:
             if match_id not in ending.harmed:
                 self.fail(why, match_id)
 
 
 class Isolated(Checker):
-    """Whatever is wrong with one match, lists come and other matches go on."""
+    """A broken match affects neither lists nor other matches."""
 
     name: ClassVar[str] = "isolated"
 
     def __init__(self) -> None:
-        """Nothing is wrong."""
+        """Begin without refusals."""
         super().__init__()
         self._refused: list[Told] = []
 
     def look(self, at: float, observation: Observation) -> None:
-        """Remember who was told that a log is lost."""
+        """Remember calls refused because of a lost log."""
         del at
         if isinstance(observation, Told) and observation.status in {"DATA_LOSS", "INTERNAL"}:
             self._refused.append(observation)
 
     def conclude(self, ending: Ending) -> None:
-        """Only whoever asked for a match that lost something may be told so."""
+        """Only calls to a harmed match may be refused with DATA_LOSS."""
         for told in self._refused:
             if told.match_id not in ending.harmed and ending.harmed:
                 what = f"{told.method} was refused by {told.process} as {told.reason}"
@@ -333,12 +333,12 @@ class Isolated(Checker):
 
 
 class Explained(Checker):
-    """Every refusal has a reason; nothing that a client does is answered with INTERNAL."""
+    """Every refusal has a reason, and no client's call is answered with INTERNAL."""
 
     name: ClassVar[str] = "explained"
 
     def look(self, at: float, observation: Observation) -> None:
-        """Look at every refusal."""
+        """Examine every refusal."""
         del at
         if isinstance(observation, Told) and observation.status == "INTERNAL":
             what = f"{observation.method} of {observation.who} by {observation.process}"
@@ -346,7 +346,7 @@ class Explained(Checker):
 
 
 def _any(message: Any) -> Any:
-    """A message whose kind follows from the method."""
+    """A message whose type follows from the method."""
     return message
 
 
