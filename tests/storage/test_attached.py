@@ -8,7 +8,7 @@ import signal
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import pytest
 import redis.asyncio
@@ -22,8 +22,9 @@ from rollbook.storage.redis.confirmation import Confirmation, Lack
 from rollbook.storage.redis.durability import Keeping
 from rollbook.storage.redis.log import RedisLog
 from rollbook.storage.redis.masters import ConnectionSettings, _of_one_host
+from tests.ports import free_port
 from tests.storage.failovers import PATIENCE_SECONDS, Clustered, Copied, clustered, copied, joined, until
-from tests.storage.servers import OLDEST_REDIS, free_port
+from tests.storage.servers import OLDEST_REDIS
 from tests.storage.writers import Crowd
 
 pytestmark = pytest.mark.asyncio
@@ -132,6 +133,13 @@ async def test_a_replica_that_becomes_one_of_priority_0_does_not_count_any_more(
         assert Appended(3) == await log.append("m", 2, [Entry(b"three")])
 
 
+async def proved_in_a_hurry(log: RedisLog) -> NoReturn:
+    """Look again and again, each time with less patience than a confirmation needs; raises what a look raises."""
+    while True:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(log.prove(), HURRIED_SECONDS)
+
+
 async def test_the_cause_is_named_although_no_look_waits_for_its_confirmation(pair: Copied) -> None:
     """A service gives up a look at its store before replicas have had their time; the next look names them."""
     async with connected(pair, append_seconds=PATIENCE_SECONDS) as log:
@@ -139,9 +147,7 @@ async def test_the_cause_is_named_although_no_look_waits_for_its_confirmation(pa
             client.config_set("replica-priority", "0")
         async with asyncio.timeout(PATIENCE_SECONDS):
             with pytest.raises(StoreUnavailable, match="0 replicas"):
-                while True:
-                    with suppress(TimeoutError):
-                        await asyncio.wait_for(log.prove(), HURRIED_SECONDS)
+                await proved_in_a_hurry(log)
 
 
 async def test_a_replica_that_does_not_say_may_be_either(pair: Copied) -> None:
