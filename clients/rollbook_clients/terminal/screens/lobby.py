@@ -135,7 +135,8 @@ class LobbyScreen(Screen[None]):
             await self._own.look()
         self._fill()
         self._call()
-        if self.is_current:
+        if self.is_current and self._at is not None and self._at.match_id == self._entered:
+            # A list that was requested before the user entered the match does not have it.
             self._entered = ""
 
     def _call(self) -> None:
@@ -154,7 +155,7 @@ class LobbyScreen(Screen[None]):
         words, own = self.words, self._own.matches
         others = [summary for summary in self._public if summary.match_id not in own]
         others.sort(key=lambda summary: summary.state != MATCH_STATE_OPEN)
-        chosen = self._entered or (self._at.match_id if self._at is not None else "")
+        wanted = (self._entered, self._at.match_id if self._at is not None else "")
         mine: list[MatchSummary | None] = [each.summary for each in own.values()]
         self._shown = [*([None, *mine] if mine else []), *([None, *others] if others else [])]
         headings = [words("lobby.mine")] * bool(mine) + [words("lobby.public")] * bool(others)
@@ -167,7 +168,7 @@ class LobbyScreen(Screen[None]):
         )
         lines = [number for number, summary in enumerate(self._shown) if summary is not None]
         ids = [summary.match_id for summary in self._shown if summary is not None]
-        at = ids.index(chosen) if chosen in ids else 0
+        at = next((ids.index(match_id) for match_id in wanted if match_id in ids), 0)
         self._list.highlighted = lines[at] if lines else None
         self._show_detail()
 
