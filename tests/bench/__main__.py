@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from tests.bench import one_choose, replays, replicated, results, rules, web
+from tests.bench import compare, one_choose, replays, replicated, results, rules, web
 from tests.bench.measure import Row
 from tests.bench.one_caller import suite as one_caller
 from tests.bench.peers import suite as peers
@@ -27,6 +27,7 @@ OF_THEIR_OWN = {
     "one_caller": one_caller.main,
     "replicated": replicated.main,
     "web": web.main,
+    "compare": compare.main,
 }
 """With options of their own."""
 _WHOLE = 1_000

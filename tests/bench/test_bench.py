@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -55,3 +58,17 @@ def test_one_choose_says_what_it_counted_and_where() -> None:
     counted, *modules = run_script("tests.bench", "one_choose").splitlines()
     assert counted.startswith("Passed(")
     assert any(line.endswith(" match/fold.py") for line in modules)
+
+
+def test_two_commits_are_compared() -> None:
+    """A commit is compared with itself: a line for each row but the baseline, and no checkout remains."""
+    root = Path(__file__).resolve().parents[2]
+    known = subprocess.run(["git", "rev-parse", "HEAD"], cwd=root, capture_output=True, text=True, check=False)
+    if known.returncode:
+        pytest.skip("not a checkout of a repository")
+    printed = run_script("tests.bench", "compare", "HEAD", "--tiny", "--rounds", "1", "--bench", "rules")
+    for name in MEASURED["rules"][1:]:
+        assert name in printed
+    assert "baseline" not in printed
+    trees = subprocess.run(["git", "worktree", "list"], cwd=root, capture_output=True, text=True, check=True).stdout
+    assert not re.search("/(ours|other) ", trees)
