@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from google.protobuf.message import Message
@@ -31,6 +31,7 @@ from rollbook.server.lobby.finished_matches import Finished
 from rollbook.server.refusals import Refusal, refusal_of
 from rollbook.server.rpc.errors import detail_of
 from rollbook.storage.archive.log import ArchivedLog
+from rollbook.storage.port import MatchStore
 from rollbook.v1.refusals_pb2 import RefusalDetail
 from tests.sim.clock import Clock
 from tests.sim.observations import Decided, History
@@ -191,13 +192,15 @@ class Process:
     # Parts
 
     async def _assemble(self) -> None:
-        log = ArchivedLog(self.connect(), None)
+        store = self.connect()
+        log = ArchivedLog(store, None)
         finished = Finished(log, _IndexInMemory(Path()))
         own = TrustedIssuer(OWN_ISSUER, TOKEN_KEY.published, frozenset(Role))
         metrics = Metrics()
         parts = Parts(
             Given(
                 log=MeasuredLog(log, metrics),
+                store=cast("MatchStore", store),
                 metrics=metrics,
                 head_keys=HeadKeys(HEAD_KEY.private, HEAD_KEY.key_id, HEAD_KEY.published),
                 replay_key=REPLAY_KEY,

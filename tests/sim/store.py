@@ -14,20 +14,14 @@ from typing import Any, Final, Protocol, TypeVar
 
 from rollbook.match.chain import Entry
 from rollbook.storage.port import (
-    KEEP_SECONDS,
     MOST_BEHIND,
     Announcement,
     Appended,
     AppendResult,
     AppendUnconfirmed,
     Conflict,
-    Full,
     Hole,
-    IndexRow,
     LobbyEntry,
-    Place,
-    Quota,
-    Reserved,
     StoreUnavailable,
     check_append,
 )
@@ -275,22 +269,6 @@ class SimulatedLog:
         finally:
             del self.store.listeners[listening], self._listening[listening]
 
-    async def lobby(self) -> dict[str, bytes]:
-        """Return the summaries of all matches in the lobby."""
-        return await self._do(lambda log: log.lobby())
-
-    async def summary(self, match_id: str) -> bytes | None:
-        """Return the summary of a match, or None if the lobby does not list it."""
-        return await self._do(lambda log: log.summary(match_id))
-
-    async def summaries(self, match_ids: Sequence[str]) -> dict[str, bytes]:
-        """Return the summaries of these matches; unlisted ones are left out."""
-        return await self._do(lambda log: log.summaries(match_ids))
-
-    async def lobby_parts(self, parts: Sequence[int]) -> dict[str, bytes]:
-        """Return the summaries of all matches in these parts of the lobby."""
-        return await self._do(lambda log: log.lobby_parts(parts))
-
     parts = MemoryLog.parts
 
     async def lengths(self, match_ids: Sequence[str]) -> dict[str, int]:
@@ -301,109 +279,10 @@ class SimulatedLog:
             for match_id, length in found.items()
         }
 
-    async def page(self, lists: Sequence[str], before: Place | None, limit: int) -> list[Place]:
-        """Return a page of these index lists."""
-        return await self._do(lambda log: log.page(lists, before, limit))
-
-    async def counts(self, lists: Sequence[str]) -> list[int]:
-        """Return the number of matches in each of these index lists."""
-        return await self._do(lambda log: log.counts(lists))
-
-    async def due(self, agenda: str, until_ms: int, limit: int, since_ms: int = 0) -> list[tuple[str, int]]:
-        """Return matches of an agenda that are due in this time, with their times."""
-        return await self._do(lambda log: log.due(agenda, until_ms, limit, since_ms))
-
-    async def put_off(self, agenda: str, match_id: str, was_ms: int, due_ms: int) -> None:
-        """Change the due time of a match."""
-        await self._do(lambda log: log.put_off(agenda, match_id, was_ms, due_ms))
-
-    async def differing(self, part: int, now_ms: int) -> list[str]:
-        """Return the matches of a lobby part whose index entry differs."""
-        return await self._do(lambda log: log.differing(part, now_ms))
-
-    async def reindex(self, rows: Mapping[str, tuple[bytes, IndexRow]], now_ms: int) -> None:
-        """Index these matches by their summaries."""
-        await self._do(lambda log: log.reindex(rows, now_ms))
-
-    async def has_index(self) -> bool:
-        """Return whether the index is marked as complete."""
-        return await self._do(lambda log: log.has_index())
-
-    async def mark_index(self, *, whole: bool) -> None:
-        """Mark the index as complete or incomplete."""
-        await self._do(lambda log: log.mark_index(whole=whole))
-
-    async def now_ms(self) -> int:
-        """Return the store's time."""
-        return await self._do(lambda log: log.now_ms())
-
-    async def beat(self, now_ms: int) -> None:
-        """Record that a service is alive now."""
-        await self._do(lambda log: log.beat(now_ms))
-
-    async def last_beat(self) -> int | None:
-        """Return the time of the last beat, or None."""
-        return await self._do(lambda log: log.last_beat())
-
-    async def lease(self, holder: str, lease_ms: int) -> bool:
-        """Return whether this holder has the lease, renewed for `lease_ms`."""
-        return await self._do(lambda log: log.lease(holder, lease_ms))
-
-    async def reserve(self, holder: str, match_id: str, quotas: Sequence[Quota]) -> Reserved | Full:
-        """Reserve a place for a match in each of these books of a holder, or in none if one is full."""
-        return await self._do(lambda log: log.reserve(holder, match_id, quotas))
-
-    async def reserved(self, holder: str, book: str) -> dict[str, int]:
-        """Return the reserved matches with the end of their reservation."""
-        return await self._do(lambda log: log.reserved(holder, book))
-
-    async def settle(self, holder: str, books: Sequence[str], match_id: str, until_ms: int) -> None:
-        """Mark a place as used."""
-        await self._do(lambda log: log.settle(holder, books, match_id, until_ms))
-
-    async def release(self, holder: str, books: Sequence[str], places: Mapping[str, int]) -> None:
-        """Release the places of these matches."""
-        await self._do(lambda log: log.release(holder, books, places))
-
-    async def free(self, holder: str, book: str, match_ids: Sequence[str]) -> None:
-        """Release the places of these matches, however they were reserved."""
-        await self._do(lambda log: log.free(holder, book, match_ids))
-
-    async def draw(self, bucket: str, most: int, per_ms: int) -> int:
-        """Take one out of a bucket: return 0, or the milliseconds to wait."""
-        return await self._do(lambda log: log.draw(bucket, most, per_ms))
-
-    async def keep(self, name: str, value: bytes, for_ms: int) -> None:
-        """Keep a value under a name for `for_ms`, until it is taken."""
-        await self._do(lambda log: log.keep(name, value, for_ms))
-
-    async def take(self, name: str) -> bytes | None:
-        """Remove and return the value kept under a name, or None; of concurrent callers one gets it."""
-        return await self._do(lambda log: log.take(name))
-
-    async def trim(self, match_id: str, keep_seconds: int = KEEP_SECONDS) -> None:
-        """Delete the entries of an archived match."""
-        await self._do(lambda log: log.trim(match_id, keep_seconds))
-
-    async def unlist(self, match_id: str) -> None:
-        """Remove an archived match from the lobby."""
-        await self._do(lambda log: log.unlist(match_id))
-
-    async def drop(self, match_id: str) -> None:
-        """Remove a match with an unreadable log from the lobby, and prevent it from being opened again."""
-        await self._do(lambda log: log.drop(match_id))
-
-    async def archive_mark(self, claim: str = "") -> str:
-        """Return the mark of this store's archive."""
-        return await self._do(lambda log: log.archive_mark(claim))
-
-    async def lack_archive(self, seconds: int) -> None:
-        """Record for so many seconds that a service lacks the archive."""
-        await self._do(lambda log: log.lack_archive(seconds))
-
-    async def archive_is_lacked(self) -> bool:
-        """Return whether a service lacks the archive."""
-        return await self._do(lambda log: log.archive_is_lacked())
+    def __getattr__(self, name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
+        """Any other method of the store, called over the network."""
+        getattr(MemoryLog, name)
+        return lambda *given, **named: self._do(lambda log: getattr(log, name)(*given, **named))
 
     async def close(self) -> None:
         """Refuse all further calls; running appends finish first."""

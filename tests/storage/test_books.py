@@ -8,14 +8,14 @@ from typing import Final
 import pytest
 
 from rollbook.match.chain import Entry
-from rollbook.storage.port import UNDER_WAY_MS, Full, LobbyEntry, Log, Quota, Reserved
+from rollbook.storage.port import UNDER_WAY_MS, Full, LobbyEntry, MatchStore, Quota, Reserved
 
 pytestmark = pytest.mark.asyncio
 
 HOUR_MS: Final = 3_600_000
 
 
-async def reserved(log: Log, holder: str, match_id: str, quotas: list[Quota]) -> Reserved:
+async def reserved(log: MatchStore, holder: str, match_id: str, quotas: list[Quota]) -> Reserved:
     """Reserve a place, which must succeed."""
     result = await log.reserve(holder, match_id, quotas)
     assert isinstance(result, Reserved)
@@ -23,7 +23,7 @@ async def reserved(log: Log, holder: str, match_id: str, quotas: list[Quota]) ->
 
 
 async def test_of_many_that_reserve_at_once_as_many_succeed_as_there_is_room_for(
-    log: Log, other: Log, match_id: str
+    log: MatchStore, other: MatchStore, match_id: str
 ) -> None:
     """Over two connections and in two books, of which the smaller one decides."""
     quotas = [Quota("seats", 20), Quota("waiting", 7)]
@@ -39,7 +39,7 @@ async def test_of_many_that_reserve_at_once_as_many_succeed_as_there_is_room_for
     assert {} == await log.reserved(f"{match_id}-other", "seats")
 
 
-async def test_a_match_that_has_its_place_keeps_it(log: Log, other: Log, match_id: str) -> None:
+async def test_a_match_that_has_its_place_keeps_it(log: MatchStore, other: MatchStore, match_id: str) -> None:
     """Repeated reservations succeed although the book is full, and each has a later end."""
     quotas = [Quota("seats", 1)]
     first = await reserved(log, match_id, "one", quotas)
@@ -52,7 +52,9 @@ async def test_a_match_that_has_its_place_keeps_it(log: Log, other: Log, match_i
     assert {"one": again.until_ms} == await log.reserved(match_id, "seats")
 
 
-async def test_a_place_is_taken_back_only_by_its_last_reservation(log: Log, other: Log, match_id: str) -> None:
+async def test_a_place_is_taken_back_only_by_its_last_reservation(
+    log: MatchStore, other: MatchStore, match_id: str
+) -> None:
     """Another process may have reserved the place again and be about to use it."""
     quotas = [Quota("seats", 2), Quota("waiting", 2)]
     books = ["seats", "waiting"]
@@ -75,7 +77,7 @@ async def test_a_place_is_taken_back_only_by_its_last_reservation(log: Log, othe
 
 
 async def test_a_bucket_gives_as_many_as_it_holds_and_says_when_there_is_one_more(
-    log: Log, other: Log, match_id: str
+    log: MatchStore, other: MatchStore, match_id: str
 ) -> None:
     """Also for concurrent draws over two connections; the bucket refills steadily."""
     waits = await asyncio.gather(*[(log, other)[number % 2].draw(match_id, 5, HOUR_MS) for number in range(12)])
@@ -84,7 +86,7 @@ async def test_a_bucket_gives_as_many_as_it_holds_and_says_when_there_is_one_mor
     assert 0 == await log.draw(f"{match_id}-other", 1, HOUR_MS)
 
 
-async def test_a_bucket_fills_again(log: Log, match_id: str) -> None:
+async def test_a_bucket_fills_again(log: MatchStore, match_id: str) -> None:
     """By the store's clock, one after the other."""
     assert [0, 0] == [await log.draw(match_id, 2, 400) for _ in range(2)]
     async with asyncio.timeout(20):
@@ -93,7 +95,7 @@ async def test_a_bucket_fills_again(log: Log, match_id: str) -> None:
             await asyncio.sleep(wait / 1_000)
 
 
-async def test_a_bucket_fills_in_its_time_although_the_clock_went_back(log: Log, match_id: str) -> None:
+async def test_a_bucket_fills_in_its_time_although_the_clock_went_back(log: MatchStore, match_id: str) -> None:
     """A draw with a 2 h longer refill leaves the same state as a draw before the clock goes back 2 h."""
     for name, most, per_ms in ((match_id, 5, HOUR_MS), (f"{match_id}-short", 2, 400)):
         assert 0 == await log.draw(name, 1, 2 * HOUR_MS + per_ms)
@@ -104,7 +106,7 @@ async def test_a_bucket_fills_in_its_time_although_the_clock_went_back(log: Log,
             await asyncio.sleep(wait / 1_000)
 
 
-async def test_what_is_kept_is_taken_once(log: Log, other: Log, match_id: str) -> None:
+async def test_what_is_kept_is_taken_once(log: MatchStore, other: MatchStore, match_id: str) -> None:
     """One of several concurrent callers gets it, over any connection; an expired value is gone."""
     await log.keep(match_id, b"one", HOUR_MS)
     await log.keep(match_id, b"another", HOUR_MS)
@@ -119,7 +121,7 @@ async def test_what_is_kept_is_taken_once(log: Log, other: Log, match_id: str) -
     assert await other.take(match_id) is None
 
 
-async def test_the_lobby_says_of_several_matches_what_it_says_of_each(log: Log, match_id: str) -> None:
+async def test_the_lobby_says_of_several_matches_what_it_says_of_each(log: MatchStore, match_id: str) -> None:
     """Unlisted matches are left out."""
     listed = [f"{match_id}-{number}" for number in range(3)]
     for name in listed:

@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from rollbook.match.chain import Entry
-from rollbook.storage.port import Appended, IndexRow, LobbyEntry, Log
+from rollbook.storage.port import Appended, IndexRow, LobbyEntry, MatchStore
 from rollbook.storage.redis.log import RedisLog
 
 pytestmark = pytest.mark.asyncio
@@ -22,19 +22,21 @@ def row(opened_ms: int, *lists: str, agenda: str = "", due_ms: int = 0, longest_
     return IndexRow(opened_ms, lists, agenda, due_ms, longest_ms)
 
 
-async def listed(log: Log, match_id: str, said: IndexRow, *, behind: int = 0, summary: bytes = b"open") -> None:
+async def listed(log: MatchStore, match_id: str, said: IndexRow, *, behind: int = 0, summary: bytes = b"open") -> None:
     """Append an entry with a lobby summary and this index row."""
     result = await log.append(match_id, behind, [Entry(b"%d" % behind)], lobby=LobbyEntry(summary, said))
     assert isinstance(result, Appended)
 
 
-async def differing(log: Log, prefix: str) -> set[str]:
+async def differing(log: MatchStore, prefix: str) -> set[str]:
     """The matches of a test whose index entry differs from the lobby."""
     found = {match_id for part in range(log.parts) for match_id in await log.differing(part, NOW)}
     return {match_id for match_id in found if match_id.startswith(prefix)}
 
 
-async def test_pages_have_each_match_once_those_opened_last_first(log: Log, other: Log, match_id: str) -> None:
+async def test_pages_have_each_match_once_those_opened_last_first(
+    log: MatchStore, other: MatchStore, match_id: str
+) -> None:
     """From one list or several, after any place; matches opened at the same time are ordered by id."""
     names = [f"{match_id}-{number}" for number in range(9)]
     for number, name in enumerate(names):
@@ -50,7 +52,7 @@ async def test_pages_have_each_match_once_those_opened_last_first(log: Log, othe
     assert set() == await differing(log, match_id)
 
 
-async def test_the_index_follows_the_lobby_in_the_same_append(log: Log, match_id: str) -> None:
+async def test_the_index_follows_the_lobby_in_the_same_append(log: MatchStore, match_id: str) -> None:
     """The match moves between lists and agendas; a refused append changes nothing, and an unlisted match is in none."""
     lists = [f"{match_id}/{name}" for name in "abc"]
     sweep, archive = f"{match_id}-sweep", f"{match_id}-archive"
@@ -68,7 +70,7 @@ async def test_the_index_follows_the_lobby_in_the_same_append(log: Log, match_id
     assert set() == await differing(log, match_id)
 
 
-async def test_what_is_due_comes_first_and_is_put_off_once(log: Log, other: Log, match_id: str) -> None:
+async def test_what_is_due_comes_first_and_is_put_off_once(log: MatchStore, other: MatchStore, match_id: str) -> None:
     """A due time is not overwritten if it has changed since it was read."""
     for number in range(4):
         await listed(log, f"{match_id}-{number}", row(1, agenda=match_id, due_ms=10 - number))
@@ -82,7 +84,7 @@ async def test_what_is_due_comes_first_and_is_put_off_once(log: Log, other: Log,
     assert [(f"{match_id}-2", 20), (f"{match_id}-3", 50)] == (await log.due(match_id, EVER, 9))[2:]
 
 
-async def test_what_the_index_says_wrong_is_found_and_mended(log: Log, match_id: str) -> None:
+async def test_what_the_index_says_wrong_is_found_and_mended(log: MatchStore, match_id: str) -> None:
     """A missing row, a row of another summary, a time too far ahead, and an entry that the lobby does not list."""
     plain, changed, late = (f"{match_id}-{name}" for name in ("plain", "changed", "late"))
     await log.append(plain, 0, [Entry(b"1")], lobby=LobbyEntry(b"open"))
@@ -107,7 +109,7 @@ async def test_what_the_index_says_wrong_is_found_and_mended(log: Log, match_id:
 
 
 async def test_of_many_that_change_matches_at_once_the_index_says_what_the_lobby_says(
-    log: Log, other: Log, match_id: str
+    log: MatchStore, other: MatchStore, match_id: str
 ) -> None:
     """One script writes both, so they agree for any order of writers."""
     names = [f"{match_id}-{number}" for number in range(12)]
@@ -126,7 +128,7 @@ async def test_of_many_that_change_matches_at_once_the_index_says_what_the_lobby
 
 
 async def test_a_comparison_finds_strays_and_none_that_come_of_changes_meanwhile(
-    log: Log, other: Log, match_id: str
+    log: MatchStore, other: MatchStore, match_id: str
 ) -> None:
     """Matches are listed, moved and unlisted meanwhile; only the entry added by hand is a stray."""
     if not isinstance(log, RedisLog) or not isinstance(other, RedisLog):
@@ -158,7 +160,7 @@ async def test_a_comparison_finds_strays_and_none_that_come_of_changes_meanwhile
 
 @pytest.mark.parametrize("kind", ["list", "due", "rows"])
 async def test_what_is_in_the_place_of_the_index_keeps_nobody_from_appending(
-    log: Log, match_id: str, kind: str
+    log: MatchStore, match_id: str, kind: str
 ) -> None:
     """A key holds another type: appends continue, queries are answered, and the index is rebuilt."""
     if not isinstance(log, RedisLog):

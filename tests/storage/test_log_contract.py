@@ -20,7 +20,7 @@ from rollbook.storage.port import (
     Appended,
     Conflict,
     LobbyEntry,
-    Log,
+    MatchStore,
     StoreUnavailable,
     TooEarly,
 )
@@ -45,7 +45,7 @@ def entries(*events: bytes) -> list[Entry]:
     return [Entry(event) for event in events]
 
 
-async def test_positions_count_from_one_without_a_gap(log: Log, match_id: str) -> None:
+async def test_positions_count_from_one_without_a_gap(log: MatchStore, match_id: str) -> None:
     """An entry is found by its number, in whatever append it came."""
     assert 0 == await log.head(match_id)
     assert Appended(2) == await log.append(match_id, 0, entries(b"one", b"two"))
@@ -55,7 +55,7 @@ async def test_positions_count_from_one_without_a_gap(log: Log, match_id: str) -
     assert entries(b"three") == await log.read(match_id, after=2)
 
 
-async def test_an_append_to_another_position_writes_nothing(log: Log, match_id: str) -> None:
+async def test_an_append_to_another_position_writes_nothing(log: MatchStore, match_id: str) -> None:
     """Neither after the head, which would leave a gap, nor before it, which would rewrite delivered events."""
     await log.append(match_id, 0, entries(b"one", b"two"))
     for expected in (0, 1, 3, 7):
@@ -64,7 +64,7 @@ async def test_an_append_to_another_position_writes_nothing(log: Log, match_id: 
     assert match_id not in await log.lobby()
 
 
-async def test_an_append_behind_another_event_writes_nothing(log: Log, match_id: str) -> None:
+async def test_an_append_behind_another_event_writes_nothing(log: MatchStore, match_id: str) -> None:
     """A restored log may have the same length as before, so the bytes of its last entry are compared too."""
     await log.append(match_id, 0, entries(b"one", b"two"))
     for other in (b"one", b"tw", b"two "):
@@ -76,20 +76,22 @@ async def test_an_append_behind_another_event_writes_nothing(log: Log, match_id:
     assert Appended(4) == await log.append(match_id, 3, entries(b"four"), behind=b"three")
 
 
-async def test_a_match_is_begun_once(log: Log, match_id: str) -> None:
+async def test_a_match_is_begun_once(log: MatchStore, match_id: str) -> None:
     """A second opening gets a conflict with the current head."""
     assert Appended(1) == await log.append(match_id, 0, entries(b"one"))
     assert Conflict(1) == await log.append(match_id, 0, entries(b"one"))
 
 
-async def test_a_match_that_does_not_exist_has_nothing_to_append_behind(log: Log, match_id: str) -> None:
+async def test_a_match_that_does_not_exist_has_nothing_to_append_behind(log: MatchStore, match_id: str) -> None:
     """A service that remembers a lost match cannot bring it back."""
     assert Conflict(0) == await log.append(match_id, 4, entries(b"five"))
     assert 0 == await log.head(match_id)
     assert [] == await log.read(match_id)
 
 
-async def test_of_two_writers_to_one_position_exactly_one_wins(log: Log, other: Log, match_id: str) -> None:
+async def test_of_two_writers_to_one_position_exactly_one_wins(
+    log: MatchStore, other: MatchStore, match_id: str
+) -> None:
     """At every position one writer wins, and all readers see its entries."""
     written: list[Entry] = []
     for position in range(60):
@@ -105,7 +107,7 @@ async def test_of_two_writers_to_one_position_exactly_one_wins(log: Log, other: 
     assert written == await other.read(match_id)
 
 
-async def test_a_crowd_of_one_process_has_one_winner(log: Log, match_id: str) -> None:
+async def test_a_crowd_of_one_process_has_one_winner(log: MatchStore, match_id: str) -> None:
     """Appends of one batch are still decided one by one."""
     crowd = [log.append(match_id, 0, entries(b"%d" % number, b"more")) for number in range(50)]
     results = await asyncio.gather(*crowd)
@@ -138,7 +140,7 @@ asyncio.run(main(sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])))
 """
 
 
-async def test_of_two_processes_exactly_one_wins_each_position(store: Store, log: Log, match_id: str) -> None:
+async def test_of_two_processes_exactly_one_wins_each_position(store: Store, log: MatchStore, match_id: str) -> None:
     """Two replicas that append to one match share its positions without a gap or a double."""
     if store.url is None:
         pytest.skip("a process has its memory to itself")
@@ -163,7 +165,9 @@ async def test_of_two_processes_exactly_one_wins_each_position(store: Store, log
     assert entries(*(f"{winners[n + 1]}{n}".encode() for n in range(positions))) == await log.read(match_id)
 
 
-async def test_an_append_is_all_or_nothing_however_many_entries_it_has(log: Log, other: Log, match_id: str) -> None:
+async def test_an_append_is_all_or_nothing_however_many_entries_it_has(
+    log: MatchStore, other: MatchStore, match_id: str
+) -> None:
     """A reader never sees a part of it."""
     many = entries(*(b"%d" % number for number in range(2_000)))
     writing = asyncio.ensure_future(log.append(match_id, 0, many))
@@ -175,7 +179,7 @@ async def test_an_append_is_all_or_nothing_however_many_entries_it_has(log: Log,
     assert Appended(2_000) == await writing
 
 
-async def test_long_matches_are_read_page_by_page(log: Log, match_id: str) -> None:
+async def test_long_matches_are_read_page_by_page(log: MatchStore, match_id: str) -> None:
     """The pages together are the whole match, also if its length is a multiple of the page size."""
     many = entries(*(b"%d" % number for number in range(30)))
     await log.append(match_id, 0, many)
@@ -190,7 +194,7 @@ async def test_long_matches_are_read_page_by_page(log: Log, match_id: str) -> No
     assert [] == await log.read(match_id, limit=0)
 
 
-async def test_what_is_hidden_stays_beside_its_event(log: Log, match_id: str) -> None:
+async def test_what_is_hidden_stays_beside_its_event(log: MatchStore, match_id: str) -> None:
     """Some entries have a private part, and some do not."""
     mixed = [Entry(b"drawn", b"the queen"), Entry(b"chosen"), Entry(b"drawn", b"\x00")]
     await log.append(match_id, 0, mixed)
@@ -198,7 +202,7 @@ async def test_what_is_hidden_stays_beside_its_event(log: Log, match_id: str) ->
     assert {match_id: mixed} == await wait(log, {match_id: 0}, LATE)
 
 
-async def test_bytes_come_back_as_they_went_in(log: Log, match_id: str) -> None:
+async def test_bytes_come_back_as_they_went_in(log: MatchStore, match_id: str) -> None:
     """Events may contain any bytes, and an empty event is an event."""
     every_byte = bytes(range(256))
     wild = [
@@ -213,7 +217,7 @@ async def test_bytes_come_back_as_they_went_in(log: Log, match_id: str) -> None:
     await log.append(match_id, 4, entries(b"end"), lobby=LobbyEntry(b""))
 
 
-async def test_a_match_may_be_called_anything(log: Log) -> None:
+async def test_a_match_may_be_called_anything(log: MatchStore) -> None:
     """The store accepts any id."""
     for name in ("{p0}", "a}b{c", "with space", "ärger", "0-1", "x" * 300):
         match_id = f"{name}{uuid.uuid4().hex}"
@@ -223,14 +227,14 @@ async def test_a_match_may_be_called_anything(log: Log) -> None:
         await log.append(match_id, 1, entries(b"two"), lobby=LobbyEntry(b""))
 
 
-async def test_big_entries_are_kept_whole(log: Log, match_id: str) -> None:
+async def test_big_entries_are_kept_whole(log: MatchStore, match_id: str) -> None:
     """Also for entries larger than any network buffer."""
     big = [Entry(b"\x00\xff" * 500_000, b"p" * 300_000), Entry(b"small")]
     assert Appended(2) == await log.append(match_id, 0, big)
     assert big == await log.read(match_id)
 
 
-async def test_what_can_never_be_right_is_refused_before_it_is_sent(log: Log, match_id: str) -> None:
+async def test_what_can_never_be_right_is_refused_before_it_is_sent(log: MatchStore, match_id: str) -> None:
     """No entries, too many bytes, a negative position, or an empty id."""
     heavy = [Entry(b"x" * (MOST_BYTES // 2), b"y" * (MOST_BYTES // 2)), Entry(b"z")]
     with pytest.raises(ValueError, match="at least one entry"):
@@ -244,7 +248,7 @@ async def test_what_can_never_be_right_is_refused_before_it_is_sent(log: Log, ma
     assert 0 == await log.head(match_id)
 
 
-async def test_waiting_ends_as_soon_as_something_is_there(log: Log, other: Log, match_id: str) -> None:
+async def test_waiting_ends_as_soon_as_something_is_there(log: MatchStore, other: MatchStore, match_id: str) -> None:
     """Whether another replica writes it, or this one."""
     for writer, position in ((other, 0), (log, 1), (other, 2)):
         waiting = asyncio.ensure_future(wait(log, {match_id: position}, LATE))
@@ -253,14 +257,14 @@ async def test_waiting_ends_as_soon_as_something_is_there(log: Log, other: Log, 
         assert {match_id: entries(b"%d" % position)} == await waiting
 
 
-async def test_waiting_for_what_is_there_already_does_not_wait(log: Log, match_id: str) -> None:
+async def test_waiting_for_what_is_there_already_does_not_wait(log: MatchStore, match_id: str) -> None:
     """Catching up and following live use the same call, so nothing is missed between them."""
     await log.append(match_id, 0, entries(b"one", b"two", b"three"))
     assert {match_id: entries(b"two", b"three")} == await wait(log, {match_id: 1}, LATE)
     assert {match_id: entries(b"three")} == await wait(log, {match_id: 2}, 0)
 
 
-async def test_waiting_times_out_with_nothing(log: Log, match_id: str) -> None:
+async def test_waiting_times_out_with_nothing(log: MatchStore, match_id: str) -> None:
     """For an idle match, an unknown match, and no match."""
     await log.append(match_id, 0, entries(b"one"))
     for timeout_seconds in (SOON, 0, -1):
@@ -270,7 +274,7 @@ async def test_waiting_times_out_with_nothing(log: Log, match_id: str) -> None:
     assert {} == await wait(log, {match_id: 9}, SOON)
 
 
-async def test_one_wait_follows_many_matches(log: Log, other: Log, match_id: str) -> None:
+async def test_one_wait_follows_many_matches(log: MatchStore, other: MatchStore, match_id: str) -> None:
     """Each match from its own position, in any partition; every entry comes once and in order."""
     matches = [f"{match_id}-{number}" for number in range(40)]
     for match in matches:
@@ -295,7 +299,7 @@ async def test_one_wait_follows_many_matches(log: Log, other: Log, match_id: str
     assert {match: [b"2", b"3", b"4"] for match in matches} == told
 
 
-async def test_a_wait_that_was_given_up_takes_nothing_along(log: Log, match_id: str) -> None:
+async def test_a_wait_that_was_given_up_takes_nothing_along(log: MatchStore, match_id: str) -> None:
     """A cancelled wait loses nothing: the next one begins after the last result."""
     await log.append(match_id, 0, entries(b"one"))
     for _ in range(5):
@@ -310,13 +314,13 @@ async def test_a_wait_that_was_given_up_takes_nothing_along(log: Log, match_id: 
     assert {} == await wait(log, {match_id: 2, f"{match_id}-other": 0}, SOON)
 
 
-async def test_every_append_is_announced_to_all_who_listen(log: Log, other: Log, match_id: str) -> None:
+async def test_every_append_is_announced_to_all_who_listen(log: MatchStore, other: MatchStore, match_id: str) -> None:
     """The appender hears it too, but only after its own answer; a conflict is not announced."""
     answered: list[int] = []
-    heard: dict[Log, list[Announcement]] = {log: [], other: []}
+    heard: dict[MatchStore, list[Announcement]] = {log: [], other: []}
     late: list[Announcement] = []
 
-    def hear(where: Log, said: Announcement) -> None:
+    def hear(where: MatchStore, said: Announcement) -> None:
         if said.match_id == match_id:
             heard[where].append(said)
             if where is log and said.head not in answered:
@@ -341,7 +345,7 @@ async def test_every_append_is_announced_to_all_who_listen(log: Log, other: Log,
     await asyncio.gather(*listening, return_exceptions=True)
 
 
-async def test_several_may_wait_at_the_same_time(log: Log, match_id: str) -> None:
+async def test_several_may_wait_at_the_same_time(log: MatchStore, match_id: str) -> None:
     """None of them takes another's entries away."""
     waiting = [asyncio.ensure_future(wait(log, {match_id: 0}, LATE)) for _ in range(4)]
     waiting.append(asyncio.ensure_future(wait(log, {match_id: 0, f"{match_id}-other": 0}, LATE)))
@@ -350,7 +354,7 @@ async def test_several_may_wait_at_the_same_time(log: Log, match_id: str) -> Non
     assert [{match_id: entries(b"one")}] * 5 == await asyncio.gather(*waiting)
 
 
-async def test_the_lobby_lists_what_appends_say(log: Log, other: Log, match_id: str) -> None:
+async def test_the_lobby_lists_what_appends_say(log: MatchStore, other: MatchStore, match_id: str) -> None:
     """An append can set, replace or remove the entry; other appends leave it unchanged."""
     await log.append(match_id, 0, entries(b"opened"), lobby=LobbyEntry(b"open"))
     assert b"open" == (await other.lobby())[match_id]
@@ -402,7 +406,9 @@ async def lose(store: Store, log: RedisLog | MemoryLog | SimulatedLog, match_id:
         assert 1 == client.delete(stream_key(match_id))
 
 
-async def test_an_append_may_have_to_wait_for_the_stores_own_clock(log: Log, other: Log, match_id: str) -> None:
+async def test_an_append_may_have_to_wait_for_the_stores_own_clock(
+    log: MatchStore, other: MatchStore, match_id: str
+) -> None:
     """A replica with a fast clock cannot end a turn early; a conflict is reported before TooEarly."""
     now_ms = await log.now_ms()
     assert abs(now_ms - await other.now_ms()) < 60_000
@@ -470,7 +476,7 @@ async def test_everybody_learns_of_the_last_beat_however_often_they_ask(store: S
 
 
 async def test_of_several_that_want_the_lease_one_has_it_and_keeps_it_by_asking_again(
-    log: Log, other: Log, match_id: str
+    log: MatchStore, other: MatchStore, match_id: str
 ) -> None:
     """Of concurrent callers one gets the lease and keeps it by asking again; the others get False."""
     names = [f"{match_id}-{number}" for number in range(8)]
@@ -485,7 +491,7 @@ async def test_of_several_that_want_the_lease_one_has_it_and_keeps_it_by_asking_
     assert await log.lease(holder, 1)
 
 
-async def leased(log: Log, holder: str, lease_ms: int) -> None:
+async def leased(log: MatchStore, holder: str, lease_ms: int) -> None:
     """Ask for the lease until it is granted."""
     async with asyncio.timeout(LATE):
         while not await log.lease(holder, lease_ms):  # noqa: ASYNC110 - another process may have it
@@ -493,7 +499,7 @@ async def leased(log: Log, holder: str, lease_ms: int) -> None:
 
 
 async def test_a_lease_is_taken_over_once_its_holder_is_not_heard_of_any_more(
-    log: Log, other: Log, match_id: str
+    log: MatchStore, other: MatchStore, match_id: str
 ) -> None:
     """By the store's clock, and not before its time; the former holder gets False when it returns."""
     dead, heir = f"{match_id}-dead", f"{match_id}-heir"

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Mapping
 
 from rollbook.match.chain import Entry
-from rollbook.storage.port import Announcement, Log
+from rollbook.storage.port import Announcement, EventLog
 
 
-async def wait(log: Log, after: Mapping[str, int], timeout_seconds: float) -> dict[str, list[Entry]]:
+async def wait(log: EventLog, after: Mapping[str, int], timeout_seconds: float) -> dict[str, list[Entry]]:
     """Return the entries after the given sequences, for matches that have any; empty after the time-out."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + timeout_seconds

@@ -46,7 +46,7 @@ from rollbook.server.play.commands import Commands
 from rollbook.server.play.matches import Matches
 from rollbook.server.play.opener import Opener
 from rollbook.server.play.quotas import GuestQuota, Quotas
-from rollbook.server.process.house import HouseProcess, is_installed
+from rollbook.server.process.house import house_of
 from rollbook.server.process.lifecycle import Assembly, Foundation, Servicer
 from rollbook.server.process.page_process import page_of
 from rollbook.server.replica.lost_logs import LostTails
@@ -62,7 +62,7 @@ from rollbook.server.rpc.replay import ReplayServicer
 from rollbook.server.timers.store_clock import StoreClock, now_ms, steady_ms
 from rollbook.server.timers.sweeper import Sweeper
 from rollbook.storage.archive.log import ArchivedLog
-from rollbook.storage.port import Log
+from rollbook.storage.port import EventLog, MatchStore
 from rollbook.storage.redis.ban_list import BanList
 from rollbook.storage.redis.master_status import master_statuses
 from rollbook.storage.redis.roll_call import RollCall
@@ -90,7 +90,9 @@ def draw_secret() -> bytes:
 class Given:
     """The dependencies from which `Parts` builds a service."""
 
-    log: Log
+    log: EventLog
+    store: MatchStore
+    """The whole store; events go through `log`."""
     head_keys: HeadKeys
     replay_key: SigningKey
     """Signs replay files only."""
@@ -126,15 +128,18 @@ class Parts:
 
     def __init__(self, given: Given) -> None:
         self.given = given
-        log, metrics, limits = given.log, given.metrics, given.limits
-        self.clock = clock_ms = StoreClock(log, given.clock_ms, given.steady_ms or given.clock_ms, metrics)
+        log, store, metrics, limits = given.log, given.store, given.metrics, given.limits
+        self.clock = clock_ms = StoreClock(store, given.clock_ms, given.steady_ms or given.clock_ms, metrics)
         self.metrics = metrics
         self.rates = Rates(limits.requests_per_second, limits.requests_at_once)
         self.players = Players(given.service_key)
-        self.lobby = StoredLobby(log) if given.finished is None else StoredLobby(log, given.finished.find)
-        self._lost = LostTails(log, given.head_keys, metrics.lost_tail, self.lobby.summary, self.lobby.position)
-        self.replicas = Replicas(log, self._lost)
-        self.matches = Matches(log, self.replicas, self._lost, self.lobby.summary)
+        archived = None if given.finished is None else given.finished.find
+        self.lobby = lobby = StoredLobby(log, store, store, archived)
+        self._lost = LostTails(
+            log, store, store, given.head_keys, metrics.lost_tail, summary=lobby.summary, listed=lobby.position
+        )
+        self.replicas = Replicas(log, store, self._lost)
+        self.matches = Matches(log, self.replicas, self._lost, lobby.summary)
         self.strangers = Strangers(given.addresses, limits, clock_ms)
         self.bans = Bans(given.bans, self.players.reference, clock_ms, metrics.loop_failed)
         budgets = Budgets(self.rates, given.addresses, limits, clock_ms)
@@ -142,8 +147,8 @@ class Parts:
         self.rematches = Rematches(self.replicas, self.players, clock_ms)
         self.sights = Sights(self.replicas, self.lobby, self.players, self.rematches, clock_ms)
         self.commands = Commands(self.matches, self.replicas, self.sights, self.players, clock_ms)
-        self.index = IndexKeeper(log, self.lobby)
-        self.quotas = Quotas(log, self.lobby, self.players, limits)
+        self.index = IndexKeeper(log, store, self.lobby)
+        self.quotas = Quotas(store, store, self.lobby, self.players, limits)
         self.opener = Opener(
             self.matches,
             log,
@@ -166,7 +171,7 @@ class Parts:
         plays_held = Held(limits.plays_per_subject, limits.plays, "too many streams of Play are open")
         self.metrics.count_plays(lambda: plays_held.held)
         return MatchServicer(
-            log=given.log,
+            clock=given.store,
             callers=self.callers,
             sights=self.sights,
             seats=Seats(self.players, self.rematches, self.quotas),
@@ -197,7 +202,7 @@ class Parts:
         """Build the object that lists matches."""
         given = self.given
         return Lists(
-            given.log,
+            given.store,
             lobby=self.lobby,
             finished=given.finished,
             sights=self.sights,
@@ -227,7 +232,8 @@ class Parts:
 
     def board(self, seconds: float) -> Board:
         """Build the lobby board, which reads the lobby every `seconds` while it has watchers."""
-        return Board(self.given.log, self.lobby, self.sights, self.players, seconds=seconds, clock_ms=self.clock)
+        log, store = self.given.log, self.given.store
+        return Board(log, store, self.lobby, self.sights, self.players, seconds=seconds, clock_ms=self.clock)
 
     def identity_servicer(self) -> IdentityServicer:
         """Build the servicer for guests and keys."""
@@ -238,8 +244,8 @@ class Parts:
             replay_key=given.replay_key,
             name=given.name,
             limits=given.limits,
-            quota=GuestQuota(given.log, self.players, given.limits),
-            codes=DeviceCodes(given.log, self.players, given.clock_ms, given.draw_secret),
+            quota=GuestQuota(given.store, self.players, given.limits),
+            codes=DeviceCodes(given.store, given.store, self.players, given.clock_ms, given.draw_secret),
             callers=self.callers,
             strangers=self.strangers,
             bans=self.bans,
@@ -266,7 +272,8 @@ class Parts:
     def sweeper(self) -> Sweeper:
         """Build the sweeper, which runs the timers."""
         return Sweeper(
-            log=self.given.log,
+            lease=self.given.store,
+            agendas=self.given.store,
             lobby=self.lobby,
             index=self.index,
             quotas=self.quotas,
@@ -284,9 +291,11 @@ class Parts:
         given = self.given
         return Archivist(
             log,
-            self.lobby,
-            finished,
-            where,
+            given.store,
+            given.store,
+            lobby=self.lobby,
+            finished=finished,
+            where=where,
             lost=self._lost,
             head_keys=given.head_keys,
             replay_key=given.replay_key,
@@ -307,10 +316,11 @@ async def assemble(foundation: Foundation) -> Assembly:
     finished = Finished(log, index)
     returning = guest_verifier(keys.token.published, time.time)
     verifier = Verifier([own, *_trusted(settings.trust_issuer)], time.time, leeway_seconds=LEEWAY_SECONDS)
-    house, invite = _house(foundation)
+    house, invite = house_of(settings, keys, foundation.invite)
     parts = Parts(
         Given(
             log=MeasuredLog(log, foundation.metrics),
+            store=foundation.log,
             metrics=foundation.metrics,
             head_keys=HeadKeys(keys.head.private, keys.head.key_id, keys.head.published),
             replay_key=keys.replay,
@@ -370,18 +380,6 @@ async def assemble(foundation: Foundation) -> Assembly:
         works=lambda: not (sweeper.loop.stands_still or feeds.stands_still),
         apart={ARCHIVE: lambda: archivist.works},
     )
-
-
-def _house(foundation: Foundation) -> tuple[HouseProcess | None, Invite | None]:
-    """The house process, if this process runs one itself, and the function that notifies a house of its bots' seats."""
-    settings, keys = foundation.settings, foundation.keys
-    has_bots = bool(settings.limits.house_seats) and is_installed()
-    if foundation.invite is not None:
-        return None, foundation.invite if has_bots else None
-    if settings.demo_seconds is None and not has_bots:
-        return None, None
-    house = HouseProcess(Issuer(keys.token.private), keys.service, settings.tls, settings.demo_seconds)
-    return house, house.sit if has_bots else None
 
 
 def _trusted(paths: Sequence[Path]) -> list[TrustedIssuer]:

@@ -1,4 +1,6 @@
-"""The log's port: what the service needs of a store, and what every store has to promise.
+"""The store's ports: what the service needs of a store, and what every store has to promise.
+
+Each part of the service receives only the ports that it uses; a store has all of them.
 
 For every match a store keeps one sequence of entries, numbered 1, 2, 3 … without a gap, and an entry in a small index
 of matches, the lobby. `append` is all or nothing, and durable when it returns; of two writers to one position exactly
@@ -159,8 +161,8 @@ class Hole(Exception):
         return f"match {self.match_id} has a hole behind event {self.stored}"
 
 
-class Log(Protocol):
-    """A store of matches."""
+class EventLog(Protocol):
+    """The events of all matches."""
 
     async def append(  # noqa: PLR0913 - everything that is atomic
         self,
@@ -200,21 +202,25 @@ class Log(Protocol):
         answer to the append.
         """
 
+
+class LobbyStore(Protocol):
+    """The lobby: a summary for every match, in parts."""
+
+    @property
+    def parts(self) -> int:
+        """The number of parts of the lobby."""
+
     async def lobby(self) -> dict[str, bytes]:
         """The summaries of all matches that the lobby lists."""
+
+    async def lobby_parts(self, parts: Sequence[int]) -> dict[str, bytes]:
+        """The summaries of all matches in some parts of the lobby; parts are small and numbered from 0."""
 
     async def summary(self, match_id: str) -> bytes | None:
         """The lobby summary of one match; None if the lobby does not list it."""
 
     async def summaries(self, match_ids: Sequence[str]) -> dict[str, bytes]:
         """The lobby summaries of these matches; those that the lobby does not list are left out."""
-
-    async def lobby_parts(self, parts: Sequence[int]) -> dict[str, bytes]:
-        """The summaries of all matches in some parts of the lobby; parts are small and numbered from 0."""
-
-    @property
-    def parts(self) -> int:
-        """The number of parts of the lobby."""
 
     async def lengths(self, match_ids: Sequence[str]) -> dict[str, int]:
         """The number of entries in each of these logs, at little cost; a log that cannot be read is left out."""
@@ -224,6 +230,10 @@ class Log(Protocol):
 
     async def drop(self, match_id: str) -> None:
         """Remove a match whose log is unreadable from the lobby, and prevent that it is begun again."""
+
+
+class MatchIndex(Protocol):
+    """The index of the lobby: lists of matches, and agendas of what is due when."""
 
     async def page(self, lists: Sequence[str], before: Place | None, limit: int) -> list[Place]:
         """At most `limit` matches of these lists after the place `before`, each once, the last opened first."""
@@ -252,8 +262,26 @@ class Log(Protocol):
     async def mark_index(self, *, whole: bool) -> None:
         """Mark the index as complete, or as one that has to be rebuilt."""
 
+
+class IndexedLobby(LobbyStore, MatchIndex, Protocol):
+    """The lobby and its index, for the parts that keep them equal."""
+
+
+class SharedClock(Protocol):
+    """The store's clock."""
+
     async def now_ms(self) -> int:
         """The store's clock in Unix milliseconds, which all replicas of the service share."""
+
+
+class Lease(Protocol):
+    """The lease of the one process that sweeps, and the time at which a service was last alive."""
+
+    async def lease(self, holder: str, lease_ms: int) -> bool:
+        """Request or renew the sweeper's lease by the store's clock; returns whether this holder has it.
+
+        At most one holder has the lease, until `lease_ms` after its last call; then another one can get it.
+        """
 
     async def beat(self, now_ms: int) -> None:
         """Record that a service is alive at this time."""
@@ -261,11 +289,9 @@ class Log(Protocol):
     async def last_beat(self) -> int | None:
         """When a service last recorded that it is alive; None if none ever did."""
 
-    async def lease(self, holder: str, lease_ms: int) -> bool:
-        """Request or renew the sweeper's lease by the store's clock; returns whether this holder has it.
 
-        At most one holder has the lease, until `lease_ms` after its last call; then another one can get it.
-        """
+class QuotaBooks(Protocol):
+    """Books of places, which limit how many matches a holder may have."""
 
     async def reserve(self, holder: str, match_id: str, quotas: Sequence[Quota]) -> Reserved | Full:
         """Give a match a place in each of these books of a holder, or in none of them if one is full.
@@ -285,6 +311,10 @@ class Log(Protocol):
     async def free(self, holder: str, book: str, match_ids: Sequence[str]) -> None:
         """Remove the places of these matches, also settled ones; the matches are over and stay so."""
 
+
+class TokenBuckets(Protocol):
+    """Buckets of tokens, which limit how often something may happen."""
+
     async def draw(self, bucket: str, most: int, per_ms: int) -> int:
         """Take one token from a bucket that holds `most` and refills steadily in `per_ms`.
 
@@ -292,14 +322,35 @@ class Log(Protocol):
         `per_ms`, even if the store's clock goes back.
         """
 
+
+class Secrets(Protocol):
+    """Values that are kept for a short time and can be taken once."""
+
     async def keep(self, name: str, value: bytes, for_ms: int) -> None:
         """Store a value under a name for `for_ms`, or until `take` removes it."""
 
     async def take(self, name: str) -> bytes | None:
         """Remove and return the value stored under a name, or None; of concurrent callers one gets it."""
 
-    async def close(self) -> None:
-        """Close all connections after the appends under way have finished."""
+
+class Archivable(Protocol):
+    """The part that archiving has in the store: entries that may go, and which archive they are in."""
+
+    async def trim(self, match_id: str) -> None:
+        """Remove the entries of an archived match; its head is kept for a week, so that a stale append is refused."""
+
+    async def archive_mark(self, claim: str = "") -> str:
+        """The mark of the archive that this store's matches go to; a store without one gets `claim`."""
+
+    async def lack_archive(self, seconds: int) -> None:
+        """Record for this time that a running service does not have the archive."""
+
+    async def archive_is_lacked(self) -> bool:
+        """Whether a service has recorded that it lacks the archive."""
+
+
+class MatchStore(EventLog, IndexedLobby, SharedClock, Lease, QuotaBooks, TokenBuckets, Secrets, Archivable, Protocol):
+    """Everything that a store offers. Only the code that puts the service together receives it whole."""
 
 
 def check_append(match_id: str, expected: int, entries: Sequence[Entry]) -> None:

@@ -21,7 +21,7 @@ from rollbook.server.addresses import FORWARDED, Addresses, read_network
 from rollbook.server.app import Given, Parts
 from rollbook.server.configuration.settings import Limits
 from rollbook.server.lobby.match_access import is_gateway
-from rollbook.storage.port import Log
+from rollbook.storage.port import MatchIndex
 from rollbook.v1.match_pb2 import PlayRequest
 from rollbook.v1.refusals_pb2 import REFUSAL_REASON_NOT_SEATED
 from tests.bench.service.stage import played_on
@@ -136,13 +136,13 @@ def test_what_a_call_owes_is_paid_before_the_next_one(tmp_path: Path) -> None:
 class Counting:
     """Counts how many calls read a page of the lobby at once."""
 
-    def __init__(self, log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Count the page reads of this log."""
+    def __init__(self, index: MatchIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Count the page reads of this index."""
         self.most = self._inside = 0
         self.wanted = 1
         self.begun, self._all_inside = asyncio.Event(), asyncio.Event()
-        self._read = log.page
-        monkeypatch.setattr(log, "page", self.page)
+        self._read = index.page
+        monkeypatch.setattr(index, "page", self.page)
 
     async def page(self, *what: Any) -> Any:
         """Wait until `wanted` calls are inside, then give other calls time to enter."""

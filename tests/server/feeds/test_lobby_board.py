@@ -311,7 +311,7 @@ def test_names_that_are_forgotten_are_not_shown() -> None:
         board = world.service.board(SECONDS)
         async with board.watched():
             assert "P0" == (await board.seen_by(somebody("x"), ""))[match_id].seats[0].name
-            stored = await world.log.summary(match_id)
+            stored = await world.store.summary(match_id)
             nameless = ListedMatch.read(stored)
             nameless.summary.seats[0].name = ""
             world.log._lobby[match_id] = nameless.write()

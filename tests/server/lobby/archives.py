@@ -31,9 +31,8 @@ class Keeper(Theatre):
 
     def process(self, keys: dict[str, Any] | None = None) -> Parts:
         """A process of the service over the same store and archive, with a new index."""
-        store = self.log.store if isinstance(self.log, ArchivedLog) else self.log
         self.index_path = Path(tempfile.mkdtemp(dir=self.folder)) / "index.sqlite"
-        self.log = ArchivedLog(store, None)
+        self.log = ArchivedLog(self.store, None)
         return self.reopened(keys)
 
     def reopened(self, keys: dict[str, Any] | None = None) -> Parts:

@@ -60,7 +60,7 @@ def test_every_read_is_the_same_live_caught_up_and_archived(game: str, tmp_path:
         await keeper.archivist.settle()
         await keeper.archivist.look()
         assert [] == await keeper.log.store.read(match_id)
-        assert match_id not in await keeper.log.lobby()
+        assert match_id not in await keeper.store.lobby()
         assert before == await everything(keeper, match_id, one, made)
         keeper.clock.ms += 8 * 24 * 3_600_000
         assert 0 == await keeper.log.store.head(match_id)
@@ -165,10 +165,10 @@ def test_a_match_that_is_not_over_long_enough_stays_where_it_is(tmp_path: Path) 
         running, _ = await keeper.started()
         keeper.clock.ms += 59_999
         await archivist.look()
-        assert 3 == len(await keeper.log.lobby())
+        assert 3 == len(await keeper.store.lobby())
         keeper.clock.ms += 1
         await archivist.look()
-        assert [running] == list(await keeper.log.lobby())
+        assert [running] == list(await keeper.store.lobby())
         assert {finished, aborted} == {file.stem for file in (tmp_path / "archive").glob("*.rollbook")}
 
     run(scenario, tmp_path)
@@ -259,7 +259,7 @@ def test_a_file_that_cannot_be_read_keeps_no_other_match_out_of_the_archive(tmp_
         odd.mkdir()
         keeper.archivist._leaving.add("o" * 24)
         await keeper.archivist.look()
-        assert match_id not in await keeper.log.lobby()
+        assert match_id not in await keeper.store.lobby()
         assert [match_id] == [match.match_id for match in (await people[0].call("ListMatches")).matches]
         with pytest.raises(ArchiveUnavailable, match="o" * 24):
             await keeper.finished.forget()
@@ -280,7 +280,7 @@ def test_what_is_no_match_on_the_agenda_keeps_no_match_out_of_the_archive(tmp_pa
             agenda["../../no match"] = replace(agenda[match_id])
             await keeper.archivist.look()
             await keeper.archivist.look()
-            assert {} == await keeper.log.lobby()
+            assert {} == await keeper.store.lobby()
 
     run(scenario, tmp_path)
 
@@ -331,7 +331,7 @@ def test_another_match_under_the_same_id_is_never_overwritten(tmp_path: Path) ->
         await keeper.archivist.look()
         assert good == (files / f"{match_id}.rollbook").read_bytes()
         assert link(sealed) == link((await store.read(match_id, len(forged) - 1))[0].event)
-        assert match_id in await keeper.log.lobby()
+        assert match_id in await keeper.store.lobby()
         assert 1 == keeper.service.metrics.registry.get_sample_value("rollbook_archive_failures_total")
 
     run(scenario, tmp_path)
@@ -373,13 +373,13 @@ def test_without_its_archive_a_service_archives_nothing_and_says_so(tmp_path: Pa
         for _ in range(2):
             await stranger.look()
             await keeper.archivist.look()
-            assert match_id in await keeper.log.lobby()
+            assert match_id in await keeper.store.lobby()
         assert 0 == keeper.service.metrics.registry.get_sample_value("rollbook_archiving")
         assert [] == list((tmp_path / "of its own").glob("*.rollbook"))
         keeper.clock.ms += 31_000
         await keeper.archivist.look()
         assert 1 == keeper.service.metrics.registry.get_sample_value("rollbook_archiving")
-        assert match_id not in await keeper.log.lobby()
+        assert match_id not in await keeper.store.lobby()
         with pytest.raises(ArchiveUnavailable):
             await lacking.log.read(match_id)
         shared = lacking.keeping(lacking.service)
@@ -452,7 +452,7 @@ def test_a_match_that_is_over_and_lost_its_end_is_sealed_for_it_although_nobody_
             assert (ABORT_REASON_LOG_LOST, end) == (lost.sealed.aborted.reason, lost.sealed.aborted.lost.sequence)
             assert 1 == service.metrics.registry.get_sample_value("rollbook_lost_tails_total")
             await keeper.archivist.look()
-            assert await keeper.log.summary(match_id) is None
+            assert await keeper.store.summary(match_id) is None
             summary = (await keeper.person("p0").look(match_id)).summary
             assert ABORT_REASON_LOG_LOST == summary.aborted.reason
 

@@ -41,7 +41,7 @@ def test_a_private_match_does_not_exist_for_strangers() -> None:
         await stranger.call("TakeSeat", match_id=match_id, invitation_code=code)
         assert 1 == len((await stranger.call("ListMatches")).matches)
         assert 0 == len((await world.person("other").call("ListMatches")).matches)
-        assert code.encode() not in b"".join((await world.log.lobby()).values())
+        assert code.encode() not in b"".join((await world.store.lobby()).values())
 
     run(scenario)
 

@@ -22,7 +22,7 @@ HEAD_KEYS = HeadKeys(_KEY, key_id(_KEY.public_key()), {key_id(_KEY.public_key())
 
 def lost_tails(log: Any, noticed: Callable[[], None] = lambda: None) -> LostTails:
     """The lost-tail check of a process that has delivered nothing yet."""
-    return LostTails(log, HEAD_KEYS, noticed)
+    return LostTails(log, log, log, HEAD_KEYS, noticed)
 
 
 @asynccontextmanager
@@ -39,7 +39,7 @@ class Process:
     def __init__(self, log: Any, lost: LostTails | None = None) -> None:
         """Begin without known matches; `lost` overrides the lost-tail check."""
         lost = lost or lost_tails(log)
-        self.replicas = Replicas(log, lost)
+        self.replicas = Replicas(log, log, lost)
         self.matches = Matches(log, self.replicas, lost, no_lobby)
 
     async def ledger(self, match_id: str) -> Ledger:

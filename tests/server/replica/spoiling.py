@@ -51,7 +51,7 @@ class Spoiler(Theatre):
         assert self.server is not None
         self.server.kill()
         with pytest.raises(StoreUnavailable):
-            await self.log.now_ms()
+            await self.store.now_ms()
         await asyncio.to_thread(self.server.start_again)
 
     async def sweep_on(self, seconds: int) -> None:
@@ -60,9 +60,8 @@ class Spoiler(Theatre):
         for _ in range(seconds):
             await sweeper.sweep()
             self.clock.ms += 1_000
-            store = self.log.store if isinstance(self.log, ArchivedLog) else self.log
-            if isinstance(store, SetLog):
-                store.ahead_ms += 1_000
+            if isinstance(self.store, SetLog):
+                self.store.ahead_ms += 1_000
         await sweeper.sweep()
 
     async def cut(self, match_id: str, keep: int) -> None:

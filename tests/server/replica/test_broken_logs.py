@@ -376,7 +376,7 @@ def test_a_log_that_goes_together_with_its_place_in_the_lobby_is_lost(act: Calla
         opened = await world.person("opener").open()
         ledger = await world.folded(opened.match_id)
         await world.delete(opened.match_id)
-        await world.log.unlist(opened.match_id)
+        await world.store.unlist(opened.match_id)
         async with world.restarted():
             with pytest.raises(Hole):
                 await world.service.lobby.metadata(ledger)

@@ -89,7 +89,7 @@ async def assert_sealed(world: Spoiler, match_id: str, at: int, head: SignedHead
     assert at == ledger.head.sequence == await world.log.head(match_id)
     aborted = Event.FromString((await world.stored(match_id))[-1]).sealed.aborted
     assert (ABORT_REASON_LOG_LOST, head.signature) == (aborted.reason, aborted.lost.signature)
-    assert [] == await StoredLobby(world.log).listed()
+    assert [] == await StoredLobby(world.log, world.store, world.store).listed()
 
 
 @pytest.mark.parametrize("route", ROUTES)
@@ -101,7 +101,7 @@ def test_a_match_of_which_nothing_is_left_is_lost_to_whoever_kept_a_head_of_it(
     async def scenario(world: Spoiler) -> None:
         match_id, _, head = await played(world)
         await world.delete(match_id)
-        await world.log.unlist(match_id)
+        await world.store.unlist(match_id)
         async with world.restarted():
             told = await ask(world, route, match_id, kept(head))
             assert DATA_LOSS == (told.code, told.reason)

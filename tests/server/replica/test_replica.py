@@ -34,7 +34,7 @@ class Shelf:
         """Start the match."""
         self.log: Any = MemoryLog() if log is None else log
         self.played = Played(game, 3).start()
-        self.replicas = Replicas(self.log, lost_tails(self.log), most_idle=2)
+        self.replicas = Replicas(self.log, self.log, lost_tails(self.log), most_idle=2)
         self.stored = 0
 
     async def store(self) -> None:

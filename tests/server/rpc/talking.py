@@ -31,6 +31,7 @@ from rollbook.server.rpc.identity import Guests, guest_verifier
 from rollbook.server.rpc.lasting_server import lasting_server
 from rollbook.server.rpc.layers import Layer, Refusing
 from rollbook.server.rpc.requests import Reading
+from rollbook.storage.archive.log import ArchivedLog
 from rollbook.v1 import identity_pb2_grpc, match_pb2, match_pb2_grpc
 from rollbook.v1.games_pb2 import Choice, LegalChoices
 from rollbook.v1.refusals_pb2 import RefusalDetail, RefusalReason
@@ -157,6 +158,11 @@ class World:
         self.log = self.log or MemoryLog(self.clock)
         self.service = self.process(keys)
 
+    @property
+    def store(self) -> Any:
+        """The store of the log, which may be wrapped."""
+        return self.log.store if isinstance(self.log, ArchivedLog) else self.log
+
     def process(self, keys: dict[str, Any] | None = None) -> Parts:
         """A process of the service over the same log."""
         return Parts(self.given(keys))
@@ -174,6 +180,7 @@ class World:
         guests = Guests(self.issuer, guest_verifier(keys, self.clock.seconds), draw_secret)
         return Given(
             log=self.log,
+            store=self.store,
             head_keys=HeadKeys(self.head_key, kid, published),
             replay_key=SigningKey(self.replay_key, {key_id(key): key for key in (self.replay_key.public_key(),)}),
             service_key=b"s" * 32,

@@ -227,7 +227,7 @@ def test_a_match_that_cannot_be_is_not_opened(fields: dict[str, Any], reason: st
     async def scenario(world: World) -> None:
         told = await refusal(world.person("opener").open(**{"seats": 2, **fields}))
         assert (grpc.StatusCode.INVALID_ARGUMENT, reason) == (told.code, told.reason)
-        assert {} == await world.log.lobby()
+        assert {} == await world.store.lobby()
 
     run(scenario)
 

@@ -48,6 +48,7 @@ class Replicas:
         return Parts(
             Given(
                 log=self.log,
+                store=self.log,
                 head_keys=HeadKeys(key, kid, {kid: key.public_key()}),
                 replay_key=SigningKey(key, {kid: key.public_key()}),
                 service_key=bytes(32),

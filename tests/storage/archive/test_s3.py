@@ -44,12 +44,12 @@ def test_a_bucket_that_is_away_or_not_there_is_unavailable(monkeypatch: pytest.M
         first, people = await keeper.over()
         await archivist.settle()
         await archivist.look()
-        assert first in await keeper.log.lobby()
+        assert first in await keeper.store.lobby()
         keeper.clock.ms += 60_000
         with s3_running() as address:
             monkeypatch.setenv("AWS_ENDPOINT_URL", address)
             await archivist.look()
-            assert first not in await keeper.log.lobby()
+            assert first not in await keeper.store.lobby()
             with pytest.raises(ArchiveUnavailable, match="cannot be read"):
                 await open_archive("s3://no-such-bucket").versions()
         keeper.log._kept.clear()

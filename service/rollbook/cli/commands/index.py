@@ -71,7 +71,7 @@ async def _compared(data: Path | None, redis: str | None, *, rebuild: bool, as_j
     from rollbook.server.lobby.lobby import StoredLobby  # noqa: PLC0415 - see above
 
     async with store_of(data, redis) as log:
-        keeper = IndexKeeper(log, StoredLobby(log))
+        keeper = IndexKeeper(log, log, StoredLobby(log, log, log))
         if rebuild:
             await log.erase_index()
             await keeper.make()

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from rollbook.identity.tokens import OWN_ISSUER, Role, Subject
 from rollbook.server.access.players import Players
 from rollbook.server.refusals import Refusal
-from rollbook.storage.port import Log
+from rollbook.storage.port import Secrets, TokenBuckets
 
 CODE_SECONDS: Final = 300
 CODES_PER_HOUR: Final = 20
@@ -36,9 +36,15 @@ class DeviceCodes:
     """Creates and redeems codes, for all processes over one store."""
 
     def __init__(
-        self, log: Log, players: Players, clock_ms: Callable[[], int], draw_secret: Callable[[], bytes]
+        self,
+        secrets: Secrets,
+        buckets: TokenBuckets,
+        players: Players,
+        clock_ms: Callable[[], int],
+        draw_secret: Callable[[], bytes],
     ) -> None:
-        self._log = log
+        self._secrets = secrets
+        self._buckets = buckets
         self._players = players
         self._clock_ms = clock_ms
         self._draw_secret = draw_secret
@@ -50,7 +56,7 @@ class DeviceCodes:
         kept_as, key = self._players.device_code(code)
         expires_ms = self._clock_ms() + CODE_SECONDS * 1_000
         sealed = AESGCM(key).encrypt(_NONCE, json.dumps([guest.sub, guest.name, expires_ms]).encode(), None)
-        await self._log.keep(kept_as, sealed, CODE_SECONDS * 1_000)
+        await self._secrets.keep(kept_as, sealed, CODE_SECONDS * 1_000)
         return f"{code[:_GROUP]}-{code[_GROUP:]}", expires_ms
 
     async def redeem(self, code: str, address: str) -> Subject:
@@ -58,7 +64,7 @@ class DeviceCodes:
         await self._count(f"tries:{self._players.pseudonym(address)}", TRIES_PER_HOUR)
         letters = "".join(character for character in code.upper() if character not in "- ")
         kept_as, key = self._players.device_code(letters)
-        sealed = await self._log.take(kept_as)
+        sealed = await self._secrets.take(kept_as)
         if sealed is not None:
             sub, name, expires_ms = json.loads(AESGCM(key).decrypt(_NONCE, sealed, None))
             if self._clock_ms() < expires_ms:
@@ -66,6 +72,6 @@ class DeviceCodes:
         raise Refusal("DEVICE_CODE_WRONG", "this code does not hold: it is mistyped, used, or older than five minutes")
 
     async def _count(self, bucket: str, most: int) -> None:
-        wait_ms = await self._log.draw(bucket, most, _HOUR_MS)
+        wait_ms = await self._buckets.draw(bucket, most, _HOUR_MS)
         if wait_ms:
             raise Refusal("TOO_MANY_CODES", "too many device codes within an hour", {"retry_after_ms": wait_ms})

@@ -39,7 +39,7 @@ from rollbook.server.out.frames import (
 )
 from rollbook.server.replica.replica import Replica
 from rollbook.server.replica.replicas import Replicas
-from rollbook.storage.port import MOST_BEHIND, Announcement, Log, StoreUnavailable
+from rollbook.storage.port import MOST_BEHIND, Announcement, EventLog, StoreUnavailable
 from rollbook.v1.feed_pb2 import (
     END_REASON_DRAINING,
     END_REASON_MATCH_OVER,
@@ -72,7 +72,7 @@ class Feeds:
 
     def __init__(
         self,
-        log: Log,
+        log: EventLog,
         replicas: Replicas,
         clock_ms: Callable[[], int],
         lag: Callable[[int], None] = lambda _events: None,

@@ -27,7 +27,7 @@ from rollbook.server.lobby.lobby import ListedMatch, StoredLobby
 from rollbook.server.lobby.match_access import Sights, judges
 from rollbook.server.slices import Slices
 from rollbook.storage.archive.port import ArchiveUnavailable
-from rollbook.storage.port import Announcement, Log, StoreUnavailable
+from rollbook.storage.port import Announcement, EventLog, LobbyStore, StoreUnavailable
 from rollbook.v1.match_pb2 import MatchSummary
 
 COMPARING_LOOKS: Final = 30
@@ -65,7 +65,8 @@ class Board:
 
     def __init__(  # noqa: PLR0913 - the parts, the pace and the clock
         self,
-        log: Log,
+        log: EventLog,
+        store: LobbyStore,
         lobby: StoredLobby,
         sights: Sights,
         players: Players,
@@ -75,6 +76,7 @@ class Board:
     ) -> None:
         """Read this lobby every `seconds`, while there are watchers."""
         self._log = log
+        self._store = store
         self._lobby = lobby
         self._sights = sights
         self._players = players
@@ -194,7 +196,7 @@ class Board:
         async with self._lock:
             if self._last_done <= begun_before:
                 self._begun += 1
-                await self._look(self._log.parts)
+                await self._look(self._store.parts)
                 self._last_done = self._begun
 
     async def _look_again_and_again(self) -> None:
@@ -202,7 +204,7 @@ class Board:
             await asyncio.sleep(self._seconds)
             try:
                 async with self._lock:
-                    await self._look(ceil(self._log.parts / (HURRIED_LOOKS if self._hurries else COMPARING_LOOKS)))
+                    await self._look(ceil(self._store.parts / (HURRIED_LOOKS if self._hurries else COMPARING_LOOKS)))
             except Exception as failure:  # noqa: BLE001 - watchers receive the failure
                 self._failure = failure
                 self._rest()
@@ -231,8 +233,8 @@ class Board:
             self._age = self._lobby.uses.age
             self._shown.clear()
             self._gone.clear()
-            parts = self._log.parts
-        if parts == self._log.parts:
+            parts = self._store.parts
+        if parts == self._store.parts:
             self._next_part = 0
         now_ms = self._clock_ms()
         due: dict[str, None] = {}
@@ -247,17 +249,17 @@ class Board:
         """The matches of the next parts whose lobby entries changed; at the end of a round also those that are gone."""
         if not self._next_part:
             self._unseen = dict.fromkeys(self._shown)
-        last = min(self._next_part + parts, self._log.parts)
+        last = min(self._next_part + parts, self._store.parts)
         found = []
         for first in range(self._next_part, last, PARTS_AT_ONCE):
-            stored = await self._log.lobby_parts(range(first, min(first + PARTS_AT_ONCE, last)))
+            stored = await self._store.lobby_parts(range(first, min(first + PARTS_AT_ONCE, last)))
             for match_id, data in stored.items():
                 self._unseen.pop(match_id, None)
                 shown = self._shown.get(match_id)
                 if data != (self._over.get(match_id) if shown is None else shown.stored):
                     found.append(match_id)
         self._next_part = last
-        if last == self._log.parts:
+        if last == self._store.parts:
             found += self._unseen
             self._next_part, self._hurries = 0, False
         return found
@@ -267,7 +269,7 @@ class Board:
         changed = []
         for first in range(0, len(match_ids), MATCHES_AT_ONCE):
             some = match_ids[first : first + MATCHES_AT_ONCE]
-            stored = await self._log.summaries(some)
+            stored = await self._store.summaries(some)
             entries = await self._lobby.read(stored)
             for match_id in some:
                 before, listed = self._shown.get(match_id), entries.get(match_id)

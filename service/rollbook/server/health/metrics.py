@@ -32,10 +32,9 @@ from rollbook.storage.port import (
     AppendResult,
     AppendUnconfirmed,
     Conflict,
-    Log,
+    EventLog,
     StoreUnavailable,
 )
-from rollbook.storage.wrapped import WrappedLog
 from rollbook.v1.match_pb2 import (
     MATCH_STATE_GETTING_READY,
     MATCH_STATE_OPEN,
@@ -363,11 +362,12 @@ class Metrics:
         self._sweeps.labels(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(event).__name__).lower()).inc()
 
 
-class MeasuredLog(WrappedLog):
+class MeasuredLog:
     """A log that counts and times appends."""
 
-    def __init__(self, inner: Log, metrics: Metrics) -> None:
-        super().__init__(inner)
+    def __init__(self, inner: EventLog, metrics: Metrics) -> None:
+        self.read, self.head, self.behind, self.listen = inner.read, inner.head, inner.behind, inner.listen
+        self._inner = inner
         self._metrics = metrics
 
     async def append(self, match_id: str, expected: int, entries: Sequence[Entry], **terms: Any) -> AppendResult:

@@ -29,7 +29,7 @@ from rollbook.server.replica.lost_logs import LostTails
 from rollbook.storage.archive.log import ArchivedLog, entries_of, whole, whole_log
 from rollbook.storage.archive.marker import OtherArchive, open_archive, settle
 from rollbook.storage.archive.port import Archive, ArchiveUnavailable
-from rollbook.storage.port import IndexRow, StoreUnavailable
+from rollbook.storage.port import Archivable, IndexedLobby, IndexRow, StoreUnavailable
 from rollbook.v1.events_pb2 import Event
 
 LOOK_SECONDS: Final = 5.0
@@ -60,10 +60,12 @@ class Archivist:
     def __init__(  # noqa: PLR0913 - the parts and options of archiving
         self,
         log: ArchivedLog,
+        store: IndexedLobby,
+        archivable: Archivable,
+        *,
         lobby: StoredLobby,
         finished: Finished,
         where: str,
-        *,
         lost: LostTails,
         head_keys: HeadKeys,
         replay_key: SigningKey,
@@ -81,6 +83,8 @@ class Archivist:
         self._metrics = metrics
         self._clock_ms = clock_ms
         self._archived = log
+        self._store = store
+        self._archivable = archivable
         self._finished = finished
         self._where = where
         self._after_ms = after_seconds * 1_000
@@ -116,7 +120,7 @@ class Archivist:
             await self._finished.compare()
         self._looks += 1
         await self._notice_leaving()
-        if await self._archived.store.archive_is_lacked():
+        if await self._archivable.archive_is_lacked():
             self._turn_off(OtherArchive("another service of this store does not have the archive"))
             return
         self._turn_on()
@@ -124,7 +128,7 @@ class Archivist:
 
     async def _notice_leaving(self) -> None:
         """Index what another service has archived, among the matches that had waited longest."""
-        store = self._archived.store
+        store = self._store
         due = await store.due(ARCHIVE, self._clock_ms(), MOST_LEAVING)
         waiting = {match_id for match_id, _ in due if is_match_id(match_id)}
         gone = self._leaving - waiting
@@ -143,7 +147,7 @@ class Archivist:
         begun_ms = 0
         while True:
             age = self._lobby.uses.age
-            due = await self._archived.store.due(ARCHIVE, due_ms, AT_ONCE, begun_ms)
+            due = await self._store.due(ARCHIVE, due_ms, AT_ONCE, begun_ms)
             ours = [match_id for match_id, _ in due if self._is_ours(match_id)]
             entries = await self._lobby.entries(ours)
             gone = {match_id: IndexRow(0, (), ARCHIVE) for match_id in ours if match_id not in entries}
@@ -199,9 +203,9 @@ class Archivist:
         self._step("verified")
         await self._finished.take(match_id, UNKNOWN)
         self._step("indexed")
-        await self._archived.store.trim(match_id)
+        await self._archivable.trim(match_id)
         self._step("trimmed")
-        await self._archived.store.unlist(match_id)
+        await self._store.unlist(match_id)
         self._step("unlisted")
 
     async def _has(self, archive: Archive, match_id: str, entries: list[Entry]) -> bool:
@@ -232,9 +236,9 @@ class Archivist:
             archive = self._archived.archive
             if archive is None:
                 archive = await asyncio.to_thread(open_archive, self._where, self._step)
-            await settle(archive, self._archived.store)
+            await settle(archive, self._archivable)
         except (OtherArchive, ArchiveUnavailable) as why:
-            await self._archived.store.lack_archive(LACKING_SECONDS)
+            await self._archivable.lack_archive(LACKING_SECONDS)
             self._turn_off(why)
             return False
         self._archived.archive = archive

@@ -13,7 +13,7 @@ from typing import Final
 import structlog
 
 from rollbook.server.lobby.lobby import StoredLobby
-from rollbook.storage.port import Log
+from rollbook.storage.port import EventLog, IndexedLobby
 
 ROUND_SECONDS: Final = 60
 """How long one comparison of the whole index takes, at one slice a second."""
@@ -24,15 +24,16 @@ _logger = structlog.get_logger()
 class IndexKeeper:
     """Builds and repairs the index of a store."""
 
-    def __init__(self, log: Log, lobby: StoredLobby) -> None:
+    def __init__(self, log: EventLog, store: IndexedLobby, lobby: StoredLobby) -> None:
         self._log = log
+        self._store = store
         self._lobby = lobby
         self._next = 0
         """The next part to compare."""
 
     async def settle(self) -> bool:
         """Build the index if it is incomplete; returns whether it was."""
-        if await self._log.has_index():
+        if await self._store.has_index():
             return False
         count = await self.make()
         _logger.info("made the index of the lobby", matches=count)
@@ -41,28 +42,28 @@ class IndexKeeper:
     async def make(self) -> int:
         """Rebuild all parts from the lobby and mark the index as complete; returns how many matches were wrong."""
         count = 0
-        for part in range(self._log.parts):
+        for part in range(self._store.parts):
             count += await self._lobby.mend(part)
             await asyncio.sleep(0)
-        await self._log.mark_index(whole=True)
+        await self._store.mark_index(whole=True)
         return count
 
     async def mend_a_slice(self) -> int:
         """Compare the next parts with the lobby and repair them; returns how many matches were wrong."""
         count = 0
-        for _ in range(-(-self._log.parts // ROUND_SECONDS)):
+        for _ in range(-(-self._store.parts // ROUND_SECONDS)):
             count += await self._lobby.mend(self._next)
-            self._next = (self._next + 1) % self._log.parts
+            self._next = (self._next + 1) % self._store.parts
         if count:
             _logger.warning("mended the index of the lobby", matches=count)
         return count
 
     async def check(self) -> list[str]:
         """The matches whose index entries differ from the lobby."""
-        return [match_id for part in range(self._log.parts) for match_id in await self._lobby.differing(part)]
+        return [match_id for part in range(self._store.parts) for match_id in await self._lobby.differing(part)]
 
     async def archived(self, match_ids: Collection[str]) -> set[str]:
         """The archived ones among these matches: not in the lobby, and only the head of the log is left."""
-        listed, lengths = await self._log.summaries(list(match_ids)), await self._log.lengths(list(match_ids))
+        listed, lengths = await self._store.summaries(list(match_ids)), await self._store.lengths(list(match_ids))
         left = [match_id for match_id in match_ids if match_id not in listed and not lengths.get(match_id, 1)]
         return {match_id for match_id in left if await self._log.head(match_id)}

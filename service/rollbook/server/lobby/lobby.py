@@ -30,7 +30,7 @@ from rollbook.server.lobby.name_guard import NameUses
 from rollbook.server.out.summary import summary_message
 from rollbook.server.replica.history import left
 from rollbook.storage.archive.port import ArchiveUnavailable
-from rollbook.storage.port import Hole, IndexRow, LobbyEntry, Log, Place
+from rollbook.storage.port import EventLog, Hole, IndexedLobby, IndexRow, LobbyEntry, Place, SharedClock
 from rollbook.v1.events_pb2 import Event
 from rollbook.v1.match_pb2 import MatchState, MatchSummary
 
@@ -127,17 +127,20 @@ class ListedMatch:
         )
 
 
-async def _not_archived(_match_id: str) -> ListedMatch | None:
-    """The default without an archive."""
-    return None
-
-
 class StoredLobby:
     """The lobby of a log, with the names of players."""
 
-    def __init__(self, log: Log, archived: Callable[[str], Awaitable[ListedMatch | None]] = _not_archived) -> None:
-        """`archived` returns the archive's entry of a match."""
+    def __init__(
+        self,
+        log: EventLog,
+        store: IndexedLobby,
+        clock: SharedClock,
+        archived: Callable[[str], Awaitable[ListedMatch | None]] | None = None,
+    ) -> None:
+        """`archived` returns the archive's entry of a match; None: there is no archive."""
         self._log = log
+        self._store = store
+        self._clock = clock
         self._archived = archived
         self._known_metadata: LRUCache[str, MatchMetadata] = LRUCache(MOST_METADATA)
         self._listed: dict[str, tuple[bytes, ListedMatch]] = {}
@@ -202,7 +205,7 @@ class StoredLobby:
         found = self._known_metadata.get(match_id)
         if found is None or found.sequence < least:
             age = self.uses.age
-            stored = await self._log.summary(match_id)
+            stored = await self._store.summary(match_id)
             if stored is None:
                 found = MatchMetadata(await self._opened_ms(match_id), sequence=least)
             else:
@@ -213,12 +216,12 @@ class StoredLobby:
 
     async def entry(self, match_id: str) -> ListedMatch | None:
         """The lobby entry of a match; None if the lobby does not list it."""
-        stored = await self._log.summary(match_id)
+        stored = await self._store.summary(match_id)
         return None if stored is None else await self._read(match_id, stored)
 
     async def entries(self, match_ids: Sequence[str]) -> dict[str, ListedMatch]:
         """The lobby entries of these matches; unlisted ones are left out."""
-        stored = await self._log.summaries(match_ids)
+        stored = await self._store.summaries(match_ids)
         return {match_id: await self._read(match_id, data) for match_id, data in stored.items()}
 
     async def position(self, match_id: str) -> Position | None:
@@ -240,7 +243,8 @@ class StoredLobby:
         known = self._listed.get(match_id)
         if known is not None and known[1].is_over:
             return known[1]
-        return await self.entry(match_id) or await self._archived(match_id)
+        listed = await self.entry(match_id)
+        return listed if listed or self._archived is None else await self._archived(match_id)
 
     async def page(self, lists: Sequence[str], before: Place | None, limit: int) -> list[tuple[Place, ListedMatch]]:
         """Up to `limit` matches of these lists of the index after a place, most recently opened first.
@@ -253,7 +257,7 @@ class StoredLobby:
             return [(one.place, one) for one in behind[:limit]]
         found: list[tuple[Place, ListedMatch]] = []
         while len(found) < limit:
-            places = await self._log.page(lists, before, limit - len(found))
+            places = await self._store.page(lists, before, limit - len(found))
             entries = await self.entries([match_id for _, match_id in places])
             found += [(place, entries[place[1]]) for place in places if place[1] in entries]
             gone = [place for place in places if place[1] not in entries]
@@ -267,42 +271,42 @@ class StoredLobby:
         """Whether the store's index is complete; otherwise callers read the whole lobby."""
         now = asyncio.get_running_loop().time()
         if now >= self._believed_until:
-            if not await self._log.has_index():
+            if not await self._store.has_index():
                 return False
             self._believed_until = now + _ASKED_AGAIN_SECONDS
         return True
 
     async def parts(self) -> AsyncIterator[list[ListedMatch]]:
         """All matches of the lobby, part by part, so that each read is short."""
-        for part in range(self._log.parts):
-            stored = await self._log.lobby_parts([part])
+        for part in range(self._store.parts):
+            stored = await self._store.lobby_parts([part])
             yield [await self._read(match_id, data) for match_id, data in stored.items() if self._is_match(match_id)]
 
     async def differing(self, part: int) -> list[str]:
         """The matches of a part of the lobby whose index rows are wrong."""
-        return list(filter(self._is_match, await self._log.differing(part, await self._log.now_ms())))
+        return list(filter(self._is_match, await self._store.differing(part, await self._clock.now_ms())))
 
     async def mend(self, part: int) -> int:
         """Repair the index rows of a part of the lobby; returns how many were wrong."""
-        now_ms = await self._log.now_ms()
-        wrong = list(filter(self._is_match, await self._log.differing(part, now_ms)))
+        now_ms = await self._clock.now_ms()
+        wrong = list(filter(self._is_match, await self._store.differing(part, now_ms)))
         if wrong:
-            stored = await self._log.summaries(wrong)
+            stored = await self._store.summaries(wrong)
             rows = {match_id: (data, (await self._read(match_id, data)).row) for match_id, data in stored.items()}
-            await self._log.reindex(rows, now_ms)
+            await self._store.reindex(rows, now_ms)
             await self.strike({match_id: IndexRow(0, ()) for match_id in wrong if match_id not in stored})
         return len(wrong)
 
     async def strike(self, rows: Mapping[str, IndexRow]) -> None:
         """Remove matches that the lobby does not list from the index."""
-        await self._log.reindex({match_id: (b"", row) for match_id, row in rows.items()}, await self._log.now_ms())
+        await self._store.reindex({match_id: (b"", row) for match_id, row in rows.items()}, await self._clock.now_ms())
 
     async def counts(self, games: Sequence[str] = ("",)) -> dict[tuple[MatchState.ValueType, str], int]:
         """The number of open and running matches by state and game; the game "" means all games."""
         kinds = [(state, game) for state in NOT_OVER for game in games]
         public = [list_of(is_private=False, state=state, game=game) for state, game in kinds]
         private = [list_of(is_private=True, state=state, game=game) for state, game in kinds]
-        counts = await self._log.counts(public + private)
+        counts = await self._store.counts(public + private)
         return dict(zip(kinds, map(add, counts[: len(kinds)], counts[len(kinds) :]), strict=True))
 
     async def listed(self) -> list[ListedMatch]:
@@ -312,7 +316,7 @@ class StoredLobby:
     async def everything(self) -> list[ListedMatch]:
         """All matches of the lobby, most recently opened first."""
         age = self.uses.age
-        stored = {match_id: data for match_id, data in (await self._log.lobby()).items() if self._is_match(match_id)}
+        stored = {match_id: data for match_id, data in (await self._store.lobby()).items() if self._is_match(match_id)}
         known = self._listed
         found = {
             match_id: known[match_id]

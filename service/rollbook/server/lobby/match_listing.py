@@ -25,7 +25,7 @@ from rollbook.server.lobby.lobby import ListedMatch, StoredLobby
 from rollbook.server.lobby.match_access import Sights, judges
 from rollbook.server.refusals import Refusal
 from rollbook.server.slices import Slices
-from rollbook.storage.port import Log, Place
+from rollbook.storage.port import LobbyStore, Place
 from rollbook.v1 import match_pb2 as proto
 from rollbook.v1.events_pb2 import ABORT_REASON_LOG_LOST
 
@@ -75,7 +75,7 @@ class Lists:
 
     def __init__(  # noqa: PLR0913 - the sources of matches, and the parts that check access
         self,
-        log: Log,
+        store: LobbyStore,
         *,
         lobby: StoredLobby,
         finished: Finished | None,
@@ -84,7 +84,7 @@ class Lists:
         service_key: bytes,
     ) -> None:
         """List the lobby and the archive, if any; the key of page tokens is derived from `service_key`."""
-        self._log = log
+        self._store = store
         self._lobby = lobby
         self._finished = finished
         self._sights = sights
@@ -154,7 +154,7 @@ class Lists:
         """Candidates from the lobby."""
         lists, judged = self._lists(caller, request, player), await self._judged(caller, before)
         while page := await self._lobby.page(lists, before, most):
-            lengths = await self._log.lengths([match_id for (_, match_id), listed in page if not listed.is_over])
+            lengths = await self._store.lengths([match_id for (_, match_id), listed in page if not listed.is_over])
             for place, listed in page:
                 while judged and judged[0][0] >= place:
                     found = judged.pop(0)

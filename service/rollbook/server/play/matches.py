@@ -21,7 +21,7 @@ from rollbook.server.failures import RequestReused, TailLost
 from rollbook.server.replica.lost_logs import LostTails
 from rollbook.server.replica.replica import Replica
 from rollbook.server.replica.replicas import Replicas
-from rollbook.storage.port import Appended, AppendUnconfirmed, Conflict, LobbyEntry, Log, StoreUnavailable
+from rollbook.storage.port import Appended, AppendUnconfirmed, Conflict, EventLog, LobbyEntry, StoreUnavailable
 
 ASKED_AGAIN: Final = 3
 """How often an append with an unknown outcome is repeated."""
@@ -102,7 +102,7 @@ Summary = Callable[[Ledger, bytes, str, str, str], AbstractAsyncContextManager[L
 class Matches:
     """Commands on the matches of a log."""
 
-    def __init__(self, log: Log, replicas: Replicas, lost: LostTails, summary: Summary) -> None:
+    def __init__(self, log: EventLog, replicas: Replicas, lost: LostTails, summary: Summary) -> None:
         """`summary` is `StoredLobby.summary`."""
         self._log = log
         self._replicas = replicas

@@ -22,7 +22,7 @@ from rollbook.server.play.matches import Answer, Matches
 from rollbook.server.play.quotas import Quotas
 from rollbook.server.refusals import Refusal
 from rollbook.server.replica.replicas import Replicas
-from rollbook.storage.port import Log
+from rollbook.storage.port import EventLog
 from rollbook.v1 import match_pb2 as proto
 
 TWO_WEEKS: Final = 1_209_600
@@ -46,7 +46,7 @@ class Opener:
     def __init__(  # noqa: PLR0913 - the parts that a new match needs
         self,
         matches: Matches,
-        log: Log,
+        log: EventLog,
         players: Players,
         quotas: Quotas,
         limits: Limits,

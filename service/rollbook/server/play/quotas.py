@@ -23,7 +23,7 @@ from rollbook.server.configuration.settings import Limits
 from rollbook.server.failures import RequestReused
 from rollbook.server.lobby.lobby import ListedMatch, StoredLobby
 from rollbook.server.refusals import Refusal
-from rollbook.storage.port import Full, Log, Quota, Reserved, StoreUnavailable
+from rollbook.storage.port import Full, Quota, QuotaBooks, Reserved, SharedClock, StoreUnavailable, TokenBuckets
 from rollbook.v1.match_pb2 import MATCH_STATE_GETTING_READY, MATCH_STATE_OPEN
 
 EVERYBODY: Final = "everybody"
@@ -76,8 +76,11 @@ _WHY: Final = {
 class Quotas:
     """Limits matches and seats."""
 
-    def __init__(self, log: Log, lobby: StoredLobby, players: Players, limits: Limits) -> None:
-        self._log = log
+    def __init__(
+        self, books: QuotaBooks, clock: SharedClock, lobby: StoredLobby, players: Players, limits: Limits
+    ) -> None:
+        self._books = books
+        self._clock = clock
         self._lobby = lobby
         self._players = players
         self._limits = limits
@@ -86,10 +89,10 @@ class Quotas:
         """Reserve a match that the caller is about to open; raises Refusal at a limit."""
         books = [OPENED] if caller.is_house else [OPENED, OPEN]
         mine = await self._reserve(caller, match_id, books)
-        result = await self._log.reserve(EVERYBODY, match_id, [self._quota(MATCHES)])
+        result = await self._books.reserve(EVERYBODY, match_id, [self._quota(MATCHES)])
         if isinstance(result, Full):
             if mine.is_new:
-                await self._log.release(self._holder(caller), books, {match_id: mine.until_ms})
+                await self._books.release(self._holder(caller), books, {match_id: mine.until_ms})
             raise self._refusal(MATCHES)
 
     @asynccontextmanager
@@ -104,19 +107,19 @@ class Quotas:
             # while.
             if mine.is_new:
                 with suppress(StoreUnavailable):
-                    await self._log.release(self._holder(caller), books, {match_id: mine.until_ms})
+                    await self._books.release(self._holder(caller), books, {match_id: mine.until_ms})
             raise
         with suppress(StoreUnavailable):
-            await self._log.settle(self._holder(caller), books, match_id, mine.until_ms)
+            await self._books.settle(self._holder(caller), books, match_id, mine.until_ms)
 
     @asynccontextmanager
     async def house_seat(self, bot: HouseBot, match_id: str) -> AsyncIterator[None]:
         """Reserve a seat that a bot of the house takes within this context; raises Refusal at the limit."""
         place, quota = f"{match_id}/{bot.sub}", self._quota(HOUSE_SEATS)
-        result = await self._log.reserve(HOUSE, place, [quota])
+        result = await self._books.reserve(HOUSE, place, [quota])
         if isinstance(result, Full):
             await self.house_seats(result.now_ms)
-            result = await self._log.reserve(HOUSE, place, [quota])
+            result = await self._books.reserve(HOUSE, place, [quota])
         if isinstance(result, Full):
             why = "the bots of the house sit in as many matches as they may"
             raise Refusal("TOO_MANY_BOTS", why, {"limit": quota.most, "of": HOUSE_SEATS})
@@ -125,14 +128,14 @@ class Quotas:
         except (Declined, Refusal, RequestReused):
             if result.is_new:
                 with suppress(StoreUnavailable):
-                    await self._log.release(HOUSE, [HOUSE_SEATS], {place: result.until_ms})
+                    await self._books.release(HOUSE, [HOUSE_SEATS], {place: result.until_ms})
             raise
         with suppress(StoreUnavailable):
-            await self._log.settle(HOUSE, [HOUSE_SEATS], place, result.until_ms)
+            await self._books.settle(HOUSE, [HOUSE_SEATS], place, result.until_ms)
 
     async def house_seats(self, now_ms: int) -> list[tuple[str, HouseBot]]:
         """The seats of invited bots; releases the reservations of seats that no longer count."""
-        places = await self._log.reserved(HOUSE, HOUSE_SEATS)
+        places = await self._books.reserved(HOUSE, HOUSE_SEATS)
         lobby = await self._lobby.entries(sorted({place.partition("/")[0] for place in places}))
         seats, stale = [], {}
         for place, until_ms in places.items():
@@ -143,17 +146,17 @@ class Quotas:
             elif until_ms < now_ms or (listed is not None and listed.summary.state != MATCH_STATE_OPEN):
                 stale[place] = until_ms
         if stale:
-            await self._log.release(HOUSE, [HOUSE_SEATS], stale)
+            await self._books.release(HOUSE, [HOUSE_SEATS], stale)
         return seats
 
     async def free(self, match_ids: Sequence[str]) -> None:
         """Release the reservations of finished matches."""
-        await self._log.free(EVERYBODY, MATCHES, match_ids)
+        await self._books.free(EVERYBODY, MATCHES, match_ids)
 
     async def recount(self) -> None:
         """Compare the book of all matches with the lobby."""
-        now_ms = await self._log.now_ms()
-        places = await self._log.reserved(EVERYBODY, MATCHES)
+        now_ms = await self._clock.now_ms()
+        places = await self._books.reserved(EVERYBODY, MATCHES)
         left = dict(places)
         async for part in self._lobby.parts():
             for listed in part:
@@ -162,7 +165,7 @@ class Quotas:
                     left.pop(match_id, None)
                 if not listed.is_over and match_id not in places:
                     # Missing after a failover, or in a store of a version that did not count matches.
-                    await self._log.reserve(EVERYBODY, match_id, [Quota(MATCHES, _NO_END)])
+                    await self._books.reserve(EVERYBODY, match_id, [Quota(MATCHES, _NO_END)])
                 elif listed.is_over and match_id in left:
                     left[match_id] = 0
         # Matches that the lobby does not list may be opened at this moment.
@@ -170,14 +173,14 @@ class Quotas:
         stale = {match_id: until_ms for match_id, until_ms in left.items() if until_ms and until_ms < now_ms}
         await self.free(over)
         if stale:
-            await self._log.release(EVERYBODY, [MATCHES], stale)
+            await self._books.release(EVERYBODY, [MATCHES], stale)
 
     async def _reserve(self, caller: Subject, match_id: str, books: list[str]) -> Reserved:
         """Reserve a place in each of these books; a full book is compared with the lobby first."""
         holder, quotas = self._holder(caller), [self._quota(book) for book in books]
         compared: set[str] = set()
         while True:
-            result = await self._log.reserve(holder, match_id, quotas)
+            result = await self._books.reserve(holder, match_id, quotas)
             if isinstance(result, Reserved):
                 return result
             if result.book in compared or not await self._tidy(caller, holder, result):
@@ -186,7 +189,7 @@ class Quotas:
 
     async def _tidy(self, caller: Subject, holder: str, full: Full) -> bool:
         """Release the reservations of matches that no longer count; returns whether there were any."""
-        places = await self._log.reserved(holder, full.book)
+        places = await self._books.reserved(holder, full.book)
         lobby = await self._lobby.entries(list(places))
         stale = {
             match_id: until_ms
@@ -194,7 +197,7 @@ class Quotas:
             if not self._counts(caller, full, match_id, lobby.get(match_id), until_ms)
         }
         if stale:
-            await self._log.release(holder, [full.book], stale)
+            await self._books.release(holder, [full.book], stale)
         return bool(stale)
 
     def _counts(self, caller: Subject, full: Full, match_id: str, listed: ListedMatch | None, until_ms: int) -> bool:
@@ -220,8 +223,8 @@ class Quotas:
 class GuestQuota:
     """Limits new guests per address and in total, with buckets that refill within an hour."""
 
-    def __init__(self, log: Log, players: Players, limits: Limits) -> None:
-        self._log = log
+    def __init__(self, buckets: TokenBuckets, players: Players, limits: Limits) -> None:
+        self._buckets = buckets
         self._players = players
         self._of_address = limits.guests_per_address_per_hour
         self._of_all = limits.guests_per_hour
@@ -230,6 +233,6 @@ class GuestQuota:
         """Count a new guest from this address; raises Refusal at a limit."""
         of_address = f"guests:{self._players.pseudonym(address)}"
         for bucket, most in ((of_address, self._of_address), ("guests", self._of_all)):
-            wait_ms = await self._log.draw(bucket, most, _HOUR_MS)
+            wait_ms = await self._buckets.draw(bucket, most, _HOUR_MS)
             if wait_ms:
                 raise Refusal("TOO_MANY_GUESTS", "too many guests have signed in", {"retry_after_ms": wait_ms})

@@ -16,9 +16,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from rollbook import processes
+from rollbook.identity.service_keys import ServiceKeys
 from rollbook.identity.tokens import HOUSE, Issuer, Role
-from rollbook.server.access.house_bots import NAMES, HouseBot, secret_of
-from rollbook.server.configuration.settings import Listen, Tls
+from rollbook.server.access.house_bots import NAMES, HouseBot, Invite, secret_of
+from rollbook.server.configuration.settings import Listen, Settings, Tls
 from rollbook.server.process.child_process import CompanionProcess
 
 COMMAND: Final = "house"
@@ -30,6 +31,20 @@ TOKEN_SECONDS: Final = 7 * 24 * 3_600
 def is_installed() -> bool:
     """Whether an installed package offers house bots."""
     return processes.command(COMMAND) is not None
+
+
+def house_of(settings: Settings, keys: ServiceKeys, invite: Invite | None) -> tuple[HouseProcess | None, Invite | None]:
+    """The house process, if this process runs one itself, and the function that notifies a house of its bots' seats.
+
+    `invite` notifies the supervisor's house, in place of one of this process.
+    """
+    has_bots = bool(settings.limits.house_seats) and is_installed()
+    if invite is not None:
+        return None, invite if has_bots else None
+    if settings.demo_seconds is None and not has_bots:
+        return None, None
+    house = HouseProcess(Issuer(keys.token.private), keys.service, settings.tls, settings.demo_seconds)
+    return house, house.sit if has_bots else None
 
 
 class HouseProcess(CompanionProcess):

@@ -16,14 +16,14 @@ from rollbook.match.ledger import Ledger, Visible
 from rollbook.rules.catalogue import rulesets
 from rollbook.rules.refusals import RefusedByRules
 from rollbook.server.failures import RulesetUnknown
-from rollbook.storage.port import Hole, Log
+from rollbook.storage.port import EventLog, Hole
 from rollbook.v1.events_pb2 import Event
 
 PAGE: Final = 200
 """Entries read at once; between pages the store and the event loop can do other work."""
 
 
-async def pages(log: Log, match_id: str, after: int = 0) -> AsyncIterator[list[Entry]]:
+async def pages(log: EventLog, match_id: str, after: int = 0) -> AsyncIterator[list[Entry]]:
     """All entries after an event, in pages; the last page is shorter than PAGE, and may be empty."""
     while True:
         entries = await log.read(match_id, after, PAGE)
@@ -94,7 +94,7 @@ def _event(entry: Entry) -> Event:
         raise Misplaced("these bytes are no event") from None
 
 
-async def left(log: Log, match_id: str) -> History:
+async def left(log: EventLog, match_id: str) -> History:
     """What is stored of a match, up to the first inconsistency; raises Unreadable for another version's events."""
     history = History(match_id, keeps_events=True)
     with suppress(Misplaced, RefusedByRules):

@@ -24,7 +24,16 @@ from rollbook.match.fold import Misplaced
 from rollbook.match.ledger import Ledger
 from rollbook.rules.refusals import RefusedByRules
 from rollbook.server.replica.history import History, left, pages
-from rollbook.storage.port import Appended, AppendUnconfirmed, Hole, LobbyEntry, Log, StoreUnavailable
+from rollbook.storage.port import (
+    Appended,
+    AppendUnconfirmed,
+    EventLog,
+    Hole,
+    LobbyEntry,
+    LobbyStore,
+    SharedClock,
+    StoreUnavailable,
+)
 
 MOST_REMEMBERED: Final = 100_000
 """Cache size: matches whose furthest position sent is remembered."""
@@ -63,11 +72,14 @@ async def _nowhere(_match_id: str) -> Position | None:
 class LostTails:
     """Remembers what has been sent of every match, and seals matches whose log lost some of it."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the parts that a seal needs
         self,
-        log: Log,
+        log: EventLog,
+        lobby: LobbyStore,
+        clock: SharedClock,
         keys: HeadKeys,
         noticed: Callable[[], None] = _not_counted,
+        *,
         summary: Callable[[Ledger], AbstractAsyncContextManager[LobbyEntry | None]] = _unlisted,
         listed: Callable[[str], Awaitable[Position | None]] = _nowhere,
     ) -> None:
@@ -77,6 +89,8 @@ class LostTails:
         the lobby entry of a match was last written.
         """
         self._log = log
+        self._lobby = lobby
+        self._clock = clock
         self._keys = keys
         self._summary = summary
         self._listed = listed
@@ -139,7 +153,7 @@ class LostTails:
             history, head = await left(self._log, match_id), await self._log.head(match_id)
             ledger = history.ledger
             if ledger is None:
-                await self._log.drop(match_id)
+                await self._lobby.drop(match_id)
                 return history
             if ledger.match.sealed is not None:
                 return history
@@ -175,7 +189,7 @@ class LostTails:
                 return ledger
             if lost is None:
                 return None
-            decision = decide(ledger, SealLost(Origin(await self._log.now_ms()), lost))
+            decision = decide(ledger, SealLost(Origin(await self._clock.now_ms()), lost))
             entries = [Entry(logged.data, logged.private) for logged in decision.entries]
             try:
                 async with self._summary(decision.after) as lobby:

@@ -25,7 +25,7 @@ from rollbook.server.failures import MatchUnknown, TailLost
 from rollbook.server.replica.history import PAGE, History, pages
 from rollbook.server.replica.lost_logs import FurthestSent, LostTails
 from rollbook.server.slices import Slices
-from rollbook.storage.port import Appended, AppendResult, Hole, LobbyEntry, Log
+from rollbook.storage.port import Appended, AppendResult, EventLog, Hole, LobbyEntry, LobbyStore
 
 FOLDED_AT_ONCE: Final = 20
 """Events folded between two checks of how long a read has blocked the loop."""
@@ -34,7 +34,7 @@ FOLDED_AT_ONCE: Final = 20
 class Replica:
     """A match in this process, from its first use until it is evicted."""
 
-    def __init__(self, match_id: str, log: Log, lost: LostTails) -> None:
+    def __init__(self, match_id: str, log: EventLog, lobby: LobbyStore, lost: LostTails) -> None:
         self.match_id = match_id
         self.commands = asyncio.Lock()
         """Held during a command, so that a match has one command at a time."""
@@ -48,6 +48,7 @@ class Replica:
         self.changed: list[Callable[[], None]] = []
         """Called when there are new events or a failure."""
         self._log = log
+        self._lobby = lobby
         self._lost = lost
         self._appending: Decision | None = None
         self._reading = asyncio.Lock()
@@ -350,7 +351,7 @@ class Replica:
 
     async def _missing(self) -> MatchUnknown | TailLost:
         """Why there is nothing to read: TailLost if the lobby lists the match, which then had a log."""
-        is_listed = await self._log.summary(self.match_id) is not None
+        is_listed = await self._lobby.summary(self.match_id) is not None
         if is_listed and not await self._log.read(self.match_id, 0, 1):
             return TailLost(self.match_id, max(await self._log.head(self.match_id), 1), 0)
         return MatchUnknown(self.match_id)

@@ -12,7 +12,7 @@ from cachetools import LRUCache
 from rollbook.match.ledger import Ledger
 from rollbook.server.replica.lost_logs import LostTails
 from rollbook.server.replica.replica import Replica
-from rollbook.storage.port import Log
+from rollbook.storage.port import EventLog, LobbyStore
 
 MOST_IDLE: Final = 2_000
 """Cache size: unused replicas; an evicted match is read again at its next use."""
@@ -39,8 +39,9 @@ class _Used:
 class Replicas:
     """The replicas of all matches in use."""
 
-    def __init__(self, log: Log, lost: LostTails, *, most_idle: int = MOST_IDLE) -> None:
+    def __init__(self, log: EventLog, lobby: LobbyStore, lost: LostTails, *, most_idle: int = MOST_IDLE) -> None:
         self._log = log
+        self._lobby = lobby
         self._lost = lost
         self._used: dict[str, _Used] = {}
         self._idle: LRUCache[str, Replica] = LRUCache(most_idle)
@@ -49,7 +50,7 @@ class Replicas:
         """The replica of a match, which is not evicted within the context; a failed replica is replaced."""
         used = self._used.get(match_id)
         if used is None or used.replica.failure is not None:
-            replica = self._idle.pop(match_id, None) or Replica(match_id, self._log, self._lost)
+            replica = self._idle.pop(match_id, None) or Replica(match_id, self._log, self._lobby, self._lost)
             used = self._used[match_id] = _Used(replica, self._let_go)
         return used
 

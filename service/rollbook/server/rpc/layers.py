@@ -60,8 +60,8 @@ class Call:
     """The answer; in a stream of answers the latest one."""
 
 
-Handler: TypeAlias = Callable[[Call], Awaitable[None]]
-"""Handles a call."""
+Handler: TypeAlias = Callable[[Call], Awaitable[Any]]
+"""Handles a call and returns its answer; after a stream of answers the last one."""
 
 
 class Layer:
@@ -81,22 +81,19 @@ class Layer:
 
 def _answered(behaviour: Callable[..., Awaitable[Any]]) -> Handler:
     """Handle a method that returns one answer, or writes its answers itself."""
-
-    async def handle(call: Call) -> None:
-        call.response = await behaviour(call.requests, call.context)
-
-    return handle
+    return lambda call: behaviour(call.requests, call.context)
 
 
 def _written(behaviour: Callable[..., AsyncGenerator[Any, None]]) -> Handler:
     """Handle a method that yields its answers; only here each answer is recorded in the call."""
 
-    async def handle(call: Call) -> None:
+    async def handle(call: Call) -> Any:
         write = call.context.write
         async with aclosing(behaviour(call.requests, call.context)) as responses:
             async for response in responses:
                 call.response = response
                 await write(response)
+        return call.response
 
     return handle
 
@@ -112,11 +109,11 @@ def layered(method: str, handler: Any, layers: Sequence[Layer]) -> Any:
     async def handled(requests: Any, context: Any) -> Any:
         call = Call(RequestStream(context) if handler.request_streaming else requests, context)
         try:
-            await handle(call)
+            response = await handle(call)
         except cygrpc.ExecuteBatchError:
             # The client disconnected, which CallLog has logged. gRPC would log it as an error with a traceback.
             raise asyncio.CancelledError from None
-        return None if handler.response_streaming else call.response
+        return None if handler.response_streaming else response
 
     # No request deserializer: the `Reading` layer parses requests and refuses malformed ones. Answers may already be
     # serialised.
@@ -155,11 +152,11 @@ class CallLog(Layer):
         """Time the call and log it."""
         streams_requests, is_quiet = bool(handler.request_streaming), method.startswith(_QUIET)
 
-        async def timed(call: Call) -> None:
+        async def timed(call: Call) -> Any:
             started = time.perf_counter()
             ending: BaseException | None = None
             try:
-                await handle(call)
+                call.response = await handle(call)
             except BaseException as error:
                 ending = error
                 raise
@@ -173,6 +170,7 @@ class CallLog(Layer):
                     milliseconds = round(seconds * 1_000, 3)
                     facts = _facts(requests, call.response)
                     self._log.log(level, "call", method=method, status=status, milliseconds=milliseconds, **facts)
+            return call.response
 
         return timed
 
@@ -262,13 +260,13 @@ class OpenCalls(Layer):
         return handle if method.startswith(_ANSWERED_TO_THE_END) else self._counted(handle)
 
     def _counted(self, handle: Handler) -> Handler:
-        async def counted(call: Call) -> None:
+        async def counted(call: Call) -> Any:
             if self.begun:
                 await refuse(call.context, stopping(), self._refused)
             self._under_way += 1
             self._finished.clear()
             try:
-                await handle(call)
+                return await handle(call)
             finally:
                 self._under_way -= 1
                 if not self._under_way:
@@ -277,14 +275,14 @@ class OpenCalls(Layer):
         return counted
 
     def _ending(self, handle: Handler, *, owes_one_answer: bool) -> Handler:
-        async def ending(call: Call) -> None:
+        async def ending(call: Call) -> Any:
             stream = call.requests
             stream.is_needed_whole = owes_one_answer
             if self.begun:
                 stream.end()
             self._streams.add(stream)
             try:
-                await handle(call)
+                return await handle(call)
             finally:
                 self._streams.discard(stream)
 
@@ -305,9 +303,9 @@ class Refusing(Layer):
         """Wrap every method in the same way."""
         del method, handler
 
-        async def guarded(call: Call) -> None:
+        async def guarded(call: Call) -> Any:
             try:
-                await handle(call)
+                return await handle(call)
             except (grpc.aio.AbortError, cygrpc.ExecuteBatchError):
                 # ExecuteBatchError means that the client has gone.
                 raise

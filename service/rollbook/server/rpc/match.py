@@ -25,7 +25,7 @@ from rollbook.server.play.quotas import Quotas
 from rollbook.server.refusals import Refusal
 from rollbook.server.rpc.location import Asked, Locator
 from rollbook.server.rpc.play import Plays
-from rollbook.storage.port import Hole, Log
+from rollbook.storage.port import Hole, SharedClock
 from rollbook.v1 import match_pb2 as proto
 from rollbook.v1.match_pb2_grpc import MatchServiceServicer
 
@@ -68,7 +68,7 @@ class MatchServicer(MatchServiceServicer):
     def __init__(  # noqa: PLR0913 - a part for each kind of call
         self,
         *,
-        log: Log,
+        clock: SharedClock,
         callers: Callers,
         sights: Sights,
         seats: Seats,
@@ -84,7 +84,7 @@ class MatchServicer(MatchServiceServicer):
         acted: Acted,
     ) -> None:
         """Serve these matches; `acted` is called with every act of an operator."""
-        self._log = log
+        self._clock = clock
         self._callers = callers
         self._sights = sights
         self._seats = seats
@@ -180,7 +180,7 @@ class MatchServicer(MatchServiceServicer):
         caller = self._callers.of(context)
         sight = await self._sights.looked_at(caller, request.match_id, request.invitation_code)
         ledger, terms = sight.ledger, sight.ledger.opened.terms
-        now_ms = await self._log.now_ms() if terms.turn_seconds else 0
+        now_ms = await self._clock.now_ms() if terms.turn_seconds else 0
         if sight.perspective is Watcher.PUBLIC and ledger.match.sealed is None:
             now_ms -= terms.spectator_delay_seconds * 1_000
         answer = look_message(ledger, sight.perspective, sight.summary, self._heads.of(ledger), now_ms)

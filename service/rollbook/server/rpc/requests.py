@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
 
 import structlog
@@ -31,16 +31,16 @@ class Reading(Layer):
         """Parse a single request before the call is handled, requests of a stream one by one."""
         parse: Read = handler.request_deserializer
 
-        async def one(call: Call) -> None:
+        def one(call: Call) -> Awaitable[Any]:
             try:
                 call.requests = parse(call.requests)
             except DecodeError:
-                await self._refuse(method, call.context)
-            await handle(call)
+                return self._refuse(method, call.context)
+            return handle(call)
 
-        async def each(call: Call) -> None:
+        def each(call: Call) -> Awaitable[Any]:
             call.requests.parse = parse
-            await handle(call)
+            return handle(call)
 
         return each if handler.request_streaming else one
 

@@ -9,7 +9,7 @@ from typing import Final
 import structlog
 
 from rollbook.server.health.metrics import Metrics
-from rollbook.storage.port import Log
+from rollbook.storage.port import SharedClock
 
 MOST_APART_MS: Final = 1_000
 """A larger difference is logged, because one of the clocks is wrong."""
@@ -20,9 +20,11 @@ _logger = structlog.get_logger()
 class StoreClock:
     """Estimates the store's time between two comparisons by a monotonic clock."""
 
-    def __init__(self, log: Log, clock_ms: Callable[[], int], steady_ms: Callable[[], int], metrics: Metrics) -> None:
+    def __init__(
+        self, clock: SharedClock, clock_ms: Callable[[], int], steady_ms: Callable[[], int], metrics: Metrics
+    ) -> None:
         """`clock_ms` is the process's clock, used for the comparison; `steady_ms` is a monotonic one."""
-        self._log = log
+        self._clock = clock
         self._clock_ms = clock_ms
         self._steady_ms = steady_ms
         self._metrics = metrics
@@ -38,7 +40,7 @@ class StoreClock:
     async def compare(self) -> int:
         """Read the store's time and correct the estimate; a slow answer does not move it backwards."""
         asked_ms = self._steady_ms()
-        now_ms = await self._log.now_ms()
+        now_ms = await self._clock.now_ms()
         least_ms, most_ms = now_ms - self._steady_ms(), now_ms - asked_ms
         self._ahead_ms = min(max(self._ahead_ms, least_ms), most_ms)
         apart_ms = now_ms - self._clock_ms()

@@ -40,7 +40,7 @@ from rollbook.server.replica.lost_logs import LostTails
 from rollbook.server.replica.replicas import Replicas
 from rollbook.server.timers.store_clock import StoreClock
 from rollbook.storage.archive.port import ArchiveUnavailable
-from rollbook.storage.port import AppendUnconfirmed, IndexRow, Log, StoreUnavailable
+from rollbook.storage.port import AppendUnconfirmed, IndexRow, Lease, MatchIndex, StoreUnavailable
 from rollbook.v1.match_pb2 import MatchSummary
 
 BEAT_SECONDS: Final = 1.0
@@ -109,7 +109,8 @@ class Sweeper:
     def __init__(  # noqa: PLR0913 - the parts that a sweep uses
         self,
         *,
-        log: Log,
+        lease: Lease,
+        agendas: MatchIndex,
         lobby: StoredLobby,
         index: IndexKeeper,
         quotas: Quotas,
@@ -119,7 +120,8 @@ class Sweeper:
         metrics: Metrics,
         clock: StoreClock,
     ) -> None:
-        self._log = log
+        self._lease = lease
+        self._agendas = agendas
         self._lobby = lobby
         self._index = index
         self._quotas = quotas
@@ -145,7 +147,7 @@ class Sweeper:
 
     async def beat(self) -> None:
         """Sweep, unless another process has the lease."""
-        sweeps = await self._log.lease(self._name, LEASE_MS)
+        sweeps = await self._lease.lease(self._name, LEASE_MS)
         self._metrics.sweeping(sweeps=sweeps)
         if sweeps:
             began = time.perf_counter()
@@ -163,7 +165,7 @@ class Sweeper:
         now_ms = self._clock()
         if now_ms - self._freed_ms < FREE_MS:
             return
-        ended = await self._log.due(ARCHIVE, now_ms, MOST_DUE, max(0, self._freed_ms - LATE_MS))
+        ended = await self._agendas.due(ARCHIVE, now_ms, MOST_DUE, max(0, self._freed_ms - LATE_MS))
         await self._quotas.free([match_id for match_id, _ in ended])
         self._freed_ms = ended[-1][1] + LATE_MS if len(ended) == MOST_DUE else now_ms
         if now_ms - self._recounted_ms >= RECOUNT_MS:
@@ -173,7 +175,7 @@ class Sweeper:
     async def sweep(self) -> None:
         """Pardon the last gap, write the beat, and run the timers that are due."""
         await self._clock.compare()
-        away_since_ms = await self._log.last_beat()
+        away_since_ms = await self._lease.last_beat()
         # Read once: a stall before this line is part of the gap, a stall after it is part of the next gap.
         now_ms = self._heard_ms = self._clock()
         if not await self._index.settle():
@@ -181,9 +183,9 @@ class Sweeper:
         await self._count()
         if away_since_ms is not None and now_ms - away_since_ms > LONGEST_GAP_MS:
             await self._pardon_all(Pardon(Origin(now_ms), away_since_ms))
-        await self._log.beat(self._heard_ms)
+        await self._lease.beat(self._heard_ms)
         self._notice_gap(self._swept_ms)
-        due = await self._log.due(SWEEP, now_ms, MOST_DUE)
+        due = await self._agendas.due(SWEEP, now_ms, MOST_DUE)
         for start in range(0, len(due), AT_ONCE):
             for one in await self._listed(due[start : start + AT_ONCE]):
                 began_ms = self._clock()
@@ -244,12 +246,12 @@ class Sweeper:
         now_ms = self._clock()
         if now_ms - self._heard_ms < BEAT_SECONDS * SECOND_MS:
             return
-        await self._log.lease(self._name, LEASE_MS)
+        await self._lease.lease(self._name, LEASE_MS)
         if self._has_stalled(now_ms):
             return
         self._heard_ms = now_ms
         if beats:
-            await self._log.beat(now_ms)
+            await self._lease.beat(now_ms)
 
     def _has_stalled(self, now_ms: int) -> bool:
         """Whether this sweep has a gap. No beat is written after it, so the next sweep finds and pardons it."""
@@ -272,7 +274,7 @@ class Sweeper:
             await self._put_off(one, self._clock() + AGAIN_MS)
 
     async def _put_off(self, one: _Due, due_ms: int) -> None:
-        await self._log.put_off(SWEEP, one.match_id, one.since_ms, due_ms)
+        await self._agendas.put_off(SWEEP, one.match_id, one.since_ms, due_ms)
 
     async def _pardon(self, match_id: str, pardon: Pardon) -> None:
         """Pardon the gap in a match; if other appends always come first, new turns have begun anyway."""

@@ -5,7 +5,7 @@ supplies both. Entries from the archive equal those of the store byte for byte, 
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from typing import Any, Final, Protocol
 
@@ -15,29 +15,12 @@ from google.protobuf.message import DecodeError
 from rollbook.match.chain import Entry, link
 from rollbook.replay_file.container import NotAReplay, Replay, Stored, read
 from rollbook.storage.archive.port import Archive, ArchiveUnavailable
-from rollbook.storage.port import AppendResult, Conflict, Log
-from rollbook.storage.wrapped import WrappedLog
+from rollbook.storage.port import AppendResult, Conflict, EventLog
 from rollbook.v1.events_pb2 import Event, Private
 
 PAGE: Final = 1_000
 MOST_KEPT: Final = 32
 """Cache size: archived matches whose entries are kept in memory."""
-
-
-class ArchivableLog(Log, Protocol):
-    """A log with the additional operations that archiving needs."""
-
-    async def trim(self, match_id: str) -> None:
-        """Remove the entries of an archived match; its head is kept for a week, so that a stale append is refused."""
-
-    async def archive_mark(self, claim: str = "") -> str:
-        """The mark of the archive that this store's matches go to; a store without one gets `claim`."""
-
-    async def lack_archive(self, seconds: int) -> None:
-        """Record for this time that a running service does not have the archive."""
-
-    async def archive_is_lacked(self) -> bool:
-        """Whether a service has recorded that it lacks the archive."""
 
 
 class Index(Protocol):
@@ -50,31 +33,27 @@ class Index(Protocol):
         """The index entry of a match; None if it is not in the archive, as far as the index shows."""
 
 
-class ArchivedLog(WrappedLog):
-    """A store, and an archive for the matches that the store has trimmed."""
+class ArchivedLog:
+    """The log of a store, and an archive for the matches that the store has trimmed."""
 
-    def __init__(self, store: ArchivableLog, archive: Archive | None, index: Index | None = None) -> None:
+    def __init__(self, store: EventLog, archive: Archive | None, index: Index | None = None) -> None:
         """Without `archive`, trimmed matches cannot be read.
 
         With `index`, the archive is not asked for a match that is neither in the store nor in the index, so that
         opening a match needs no archive.
         """
-        super().__init__(store)
+        self.behind, self.listen = store.behind, store.listen
         self.index = index
         self.store = store
         self.archive = archive
         self._kept: LRUCache[str, list[Entry]] = LRUCache(MOST_KEPT)
 
-    async def append(self, match_id: str, expected: int, entries: Sequence[Entry], **terms: Any) -> AppendResult:
-        """Append to the store; refuse to begin a match that is in the archive.
-
-        Opening a match needs no archive: the store remembers a match for a week, and the index for good.
-        """
-        if expected == 0:
-            with suppress(ArchiveUnavailable):
-                if head := await self.head(match_id):
-                    return Conflict(head)
-        return await self.store.append(match_id, expected, entries, **terms)
+    def append(
+        self, match_id: str, expected: int, entries: Sequence[Entry], **terms: Any
+    ) -> Coroutine[Any, Any, AppendResult]:
+        """Append to the store; refuse to begin a match that is in the archive."""
+        begin = self._begin if expected == 0 else self.store.append
+        return begin(match_id, expected, entries, **terms)
 
     async def read(self, match_id: str, after: int = 0, limit: int = 1_000) -> list[Entry]:
         """At most `limit` entries after `after`, in order; empty if there are none."""
@@ -100,6 +79,13 @@ class ArchivedLog(WrappedLog):
             return head
         return len(await self._archived(match_id) or ())
 
+    async def _begin(self, match_id: str, expected: int, entries: Sequence[Entry], **terms: Any) -> AppendResult:
+        """Append event 1. This needs no archive: the store remembers a match for a week, and the index for good."""
+        with suppress(ArchiveUnavailable):
+            if head := await self.head(match_id):
+                return Conflict(head)
+        return await self.store.append(match_id, expected, entries, **terms)
+
     async def _is_unknown(self, match_id: str) -> bool:
         index = self.index
         return index is not None and index.is_complete and await asyncio.to_thread(index.find, match_id) is None
@@ -122,7 +108,7 @@ class ArchivedLog(WrappedLog):
         return entries
 
 
-async def whole_log(log: Log, match_id: str) -> list[Entry]:
+async def whole_log(log: EventLog, match_id: str) -> list[Entry]:
     """All entries of a match."""
     entries: list[Entry] = []
     while page := await log.read(match_id, len(entries), PAGE):

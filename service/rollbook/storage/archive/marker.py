@@ -6,8 +6,8 @@ from typing import Final
 
 from rollbook.files import Step, no_step
 from rollbook.storage.archive.folder import FolderArchive
-from rollbook.storage.archive.log import ArchivableLog
 from rollbook.storage.archive.port import MARK_NAME, Archive, ArchiveUnavailable
+from rollbook.storage.port import Archivable
 
 S3: Final = "s3://"
 _MARK_BYTES: Final = 16
@@ -28,7 +28,7 @@ def open_archive(where: str, step: Step = no_step) -> Archive:
     return S3Archive(where)
 
 
-async def settle(archive: Archive, store: ArchivableLog) -> str:
+async def settle(archive: Archive, store: Archivable) -> str:
     """Return the common mark of archive and store, giving a new one to both if neither has one.
 
     Raises OtherArchive if the marks differ. Only a store that never had an archive accepts a new one: an empty folder

@@ -88,12 +88,32 @@ class Dispatch:
         return self._servers
 
     async def append(self, keys: Sequence[bytes], arguments: Sequence[bytes]) -> list[int]:
-        """Run the append script and return its answer."""
+        """Run the append script on the server that has the keys, following redirections, which have written nothing."""
         self.check_open()
         self._appending += 1
         self._quiet.clear()
+        asking = False
+        refusal: ResponseError | None = None
         try:
-            return await self._run(keys, arguments)
+            server = await self._servers.of(keys[0])
+            for attempt in range(_MOST_REDIRECTIONS):
+                try:
+                    answer: list[int] = await server.appends.run(keys, arguments, asking=asking)
+                except AskError as redirection:
+                    await _pause(attempt - 1)
+                    server = await self._servers.redirected(redirection)
+                    asking = not isinstance(redirection, MovedError)
+                    refusal = redirection
+                except ResponseError as failure:
+                    self._doubt_after(failure)
+                    raise _refused(failure) from failure
+                except Exception:
+                    self._servers.doubt()
+                    raise
+                else:
+                    return answer
+            self._servers.doubt()
+            raise StoreUnavailable(f"Too many cluster redirections: {refusal}") from refusal
         finally:
             self._appending -= 1
             if not self._appending:
@@ -175,30 +195,6 @@ class Dispatch:
     async def close(self) -> None:
         """Close all connections."""
         await self._servers.close()
-
-    async def _run(self, keys: Sequence[bytes], arguments: Sequence[bytes]) -> list[int]:
-        """Run the append script on the server that has the keys, following redirections, which have written nothing."""
-        server = await self._servers.of(keys[0])
-        asking = False
-        refusal: ResponseError | None = None
-        for attempt in range(_MOST_REDIRECTIONS):
-            try:
-                answer: list[int] = await server.appends.run(keys, arguments, asking=asking)
-            except AskError as redirection:
-                await _pause(attempt - 1)
-                server = await self._servers.redirected(redirection)
-                asking = not isinstance(redirection, MovedError)
-                refusal = redirection
-            except ResponseError as failure:
-                self._doubt_after(failure)
-                raise _refused(failure) from failure
-            except Exception:
-                self._servers.doubt()
-                raise
-            else:
-                return answer
-        self._servers.doubt()
-        raise StoreUnavailable(f"Too many cluster redirections: {refusal}") from refusal
 
     async def _fence(self, server: Server, commands: Sequence[tuple[bytes, Command]], attempt: int) -> Fence | None:
         """The fence for a read on a replicated store; None if the store is not replicated or the read needs no fence.

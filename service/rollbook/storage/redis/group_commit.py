@@ -54,13 +54,13 @@ class GroupCommit:
         self._gathering: list[_Append] = []
         self._sending: asyncio.Task[None] | None = None
 
-    async def run(self, keys: Sequence[bytes], arguments: Sequence[bytes], *, asking: bool = False) -> Any:
-        """Return the script's answer; raises the server's error reply, AppendUnconfirmed or StoreUnavailable."""
+    def run(self, keys: Sequence[bytes], arguments: Sequence[bytes], *, asking: bool = False) -> asyncio.Future[Any]:
+        """The script's answer; the future raises the server's error reply, AppendUnconfirmed or StoreUnavailable."""
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._gathering.append(_Append(keys, arguments, asking, answer))
         if self._sending is None:
             self._sending = asyncio.create_task(self._send_what_gathers())
-        return await answer
+        return answer
 
     async def prove(self) -> None:
         """Connect, which checks the server; raises StoreUnavailable."""
