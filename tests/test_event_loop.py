@@ -137,14 +137,36 @@ def test_grpc_is_recognised_and_answers_every_call(monkeypatch: pytest.MonkeyPat
     assert found
 
 
-def test_the_collector_is_as_before_when_the_service_has_ended() -> None:
-    """It looks more seldom meanwhile, however the service ends."""
-    before = gc.get_threshold()
+def test_the_collector_and_the_threads_are_as_before_when_the_service_has_ended() -> None:
+    """The collector runs less often meanwhile, and threads give way sooner, however the service ends."""
+    before = gc.get_threshold(), sys.getswitchinterval()
 
     async def failing() -> None:
         assert event_loop.GARBAGE == gc.get_threshold()
+        assert pytest.approx(event_loop.SWITCH_SECONDS) == sys.getswitchinterval()
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
         event_loop.run(failing())
-    assert before == gc.get_threshold()
+    assert before == (gc.get_threshold(), sys.getswitchinterval())
+    assert event_loop.SWITCH_SECONDS * 5 < before[1]
+
+
+def test_a_collection_has_few_objects_to_look_at() -> None:
+    """It blocks the loop, and every object takes its time; 50,000 of them would take about 20 ms."""
+    sizes: list[int] = []
+
+    def note(phase: str, found: dict[str, int]) -> None:
+        if phase == "start" and not found["generation"]:
+            sizes.append(len(gc.get_objects(generation=0)))
+
+    async def fill() -> None:
+        assert len([[] for _ in range(100_000)]) == 100_000
+
+    gc.callbacks.append(note)
+    try:
+        event_loop.run(fill())
+    finally:
+        gc.callbacks.remove(note)
+    assert len(sizes) > 10
+    assert max(sizes) < 10_000

@@ -27,14 +27,14 @@ def seeds() -> Iterator[tuple[str, str, bytes]]:
         for eyes in (begun, replace(begun, perspective=Watcher.PUBLIC, private={})):
             name = f"{game}-{'judge' if eyes is begun else 'public'}"
             yield "file", name, container.write(eyes, KEYS.replays)
-            yield "body", name, container._body(eyes).SerializeToString(deterministic=True)
+            yield "body", name, b"".join(container.body_parts(eyes))
     yield "bundle", "cup", bundled(manifest(), replays(*NUMBERS[:1]))
     yield "bundle", "empty", bundled(manifest([], {}), {})
     yield "manifest", "cup", manifest().encode()
     yield "manifest", "shared", manifest(shared_places='"full"', options="{ hasty = true }", points='["1/2"]').encode()
     yield "texts", "keys", KEYS.public.encode()
     yield "texts", "heads", write_heads([WitnessedHead("a", 1, bytes(32), "0" * 16, bytes(64))]).encode()
-    yield "body", "whole", container._body(recorded("wuerfelzoo", 2)).SerializeToString(deterministic=True)
+    yield "body", "whole", b"".join(container.body_parts(recorded("wuerfelzoo", 2)))
 
 
 if __name__ == "__main__":

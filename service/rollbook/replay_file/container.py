@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -41,6 +41,8 @@ LARGEST_EVENT: Final = 64 << 10
 """Limit for an event and its hidden part. Parsing can take 50 times the size of the input."""
 MOST_FIELDS: Final = 3 * MOST_EVENTS + 10
 """Limit for the fields of a body: events, hidden parts, heads, and a few more."""
+OUTCOMES_A_PART: Final = 100
+"""Hidden outcomes serialised at once."""
 
 _HEADER = struct.Struct(">8sHHI")
 _NAMES_LENGTH = struct.Struct(">I")
@@ -117,7 +119,11 @@ class Stored:
 
 def write(replay: Replay, key: Ed25519PrivateKey) -> bytes:
     """The file's bytes, signed with a key that signs only replay files."""
-    body = _body(replay).SerializeToString(deterministic=True)
+    return sign(replay, b"".join(body_parts(replay)), key)
+
+
+def sign(replay: Replay, body: bytes, key: Ed25519PrivateKey) -> bytes:
+    """The file's bytes with this body, which consists of the `body_parts` of the replay."""
     if len(body) > LARGEST_FILE:
         raise ValueError(f"a replay of {len(body)} bytes is larger than any match")
     longest = max(map(len, replay.events))
@@ -147,24 +153,34 @@ def _named(replay: Replay, key: Ed25519PrivateKey) -> bytes:
     return _NAMES_LENGTH.pack(_SIGNATURE_BYTES + len(data)) + key.sign(_NAMES_LABEL + data) + data
 
 
-def _body(replay: Replay) -> replay_file_pb2.ReplayBody:
-    body = replay_file_pb2.ReplayBody(
-        match_id=replay.match_id, game=replay.game, ruleset=replay.ruleset, events=replay.events
-    )
-    if replay.perspective is not None:
-        body.perspective.CopyFrom(_perspective_message(replay.perspective))
-    for sequence in sorted(replay.private):
-        hidden = events_pb2.Private.FromString(replay.private[sequence]).hidden
-        body.hidden.add(sequence=sequence, hidden=hidden)
+def body_parts(replay: Replay) -> Iterator[bytes]:
+    """The body in parts, so that a service can do other work in between."""
+    perspective = None if replay.perspective is None else _perspective_message(replay.perspective)
+    yield replay_file_pb2.ReplayBody(
+        match_id=replay.match_id,
+        game=replay.game,
+        ruleset=replay.ruleset,
+        perspective=perspective,
+        events=replay.events,
+    ).SerializeToString(deterministic=True)
+    # The fields of a message may be serialised apart, if they are joined in the order of their numbers.
+    sequences = sorted(replay.private)
+    for first in range(0, len(sequences), OUTCOMES_A_PART):
+        part = replay_file_pb2.ReplayBody()
+        for sequence in sequences[first : first + OUTCOMES_A_PART]:
+            hidden = events_pb2.Private.FromString(replay.private[sequence]).hidden
+            part.hidden.add(sequence=sequence, hidden=hidden)
+        yield part.SerializeToString(deterministic=True)
+    part = replay_file_pb2.ReplayBody()
     for head in replay.heads:
-        body.heads.add(
+        part.heads.add(
             match_id=replay.match_id,
             sequence=head.sequence,
             link=head.link,
             key_id=head.key_id,
             signature=head.signature,
         )
-    return body
+    yield part.SerializeToString(deterministic=True)
 
 
 def _perspective_message(perspective: Perspective) -> table_pb2.Perspective:

@@ -15,7 +15,6 @@ import pytest
 
 from rollbook import GATEWAY
 from rollbook.identity.tokens import Role
-from rollbook.server import slices
 from rollbook.server.access import limits
 from rollbook.server.addresses import FORWARDED, Addresses, read_network
 from rollbook.server.app import Given, Parts
@@ -198,76 +197,6 @@ def test_a_call_that_is_given_up_lets_the_next_one_have_its_turn(
         assert 1 == len((await one.call("ListMatches", page_size=200)).matches)
 
     run(scenario, tmp_path)
-
-
-# Slices
-
-
-async def look(world: Keeper, match_id: str) -> None:
-    """Look at a match that the process has not loaded."""
-    await world.person("one").look(match_id)
-
-
-async def watch(world: Keeper, match_id: str) -> None:
-    """Watch the match from its beginning."""
-    await world.watch(world.person("one"), match_id).until("caught_up")
-
-
-async def replay(world: Keeper, match_id: str) -> None:
-    """Fetch the replay of the match."""
-    await world.replay(world.person("one"), match_id)
-
-
-async def listed(world: Keeper, match_id: str) -> None:
-    """List all matches."""
-    del match_id
-    await world.person("one").call("ListMatches", page_size=200)
-
-
-async def lobby(world: Keeper, match_id: str) -> None:
-    """Watch the lobby."""
-    del match_id
-    await world.lobby(world.person("one")).until("snapshot")
-
-
-@pytest.mark.parametrize(
-    ("call", "delay", "least"),
-    [
-        *((look, 0, EVENTS / 20), (watch, 0, EVENTS / 20), (replay, 0, EVENTS), (listed, 0, 30), (lobby, 0, 30)),
-        *((look, 60, EVENTS / 20), (watch, 60, EVENTS / 20)),
-    ],
-)
-def test_long_work_leaves_the_loop_to_others_in_between(
-    call: Callable[[Keeper, str], Awaitable[None]],
-    delay: int,
-    least: float,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The test yields after every step; a service yields after at most two milliseconds."""
-    assert slices.SLICE_SECONDS < 0.002
-    rest, rests = slices.Slices.rest, 0
-
-    async def counted(self: slices.Slices) -> None:
-        nonlocal rests
-        rests += 1
-        await rest(self)
-
-    monkeypatch.setattr(slices, "SLICE_SECONDS", 0.0)
-    monkeypatch.setattr(slices.Slices, "rest", counted)
-
-    async def scenario(world: Keeper) -> None:
-        nonlocal rests
-        match_id, _ = await long_match(world, spectator_delay_seconds=delay)
-        for _ in range(30):
-            await world.person("host").open()
-        world.clock.ms += delay * 2_000
-        async with fresh(world):
-            rests = 0
-            await call(world, match_id)
-            assert rests >= least
-
-    run(scenario, tmp_path, limits=Limits(requests_at_once=PLENTY, open_matches_per_subject=PLENTY))
 
 
 # Addresses

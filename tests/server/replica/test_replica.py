@@ -11,6 +11,7 @@ import pytest
 from rollbook.match.chain import Entry, Position, genesis
 from rollbook.match.commands import OpenMatch, Origin, Why
 from rollbook.match.decide import Decision
+from rollbook.match.ledger import Visible
 from rollbook.server.failures import MatchUnknown, TailLost
 from rollbook.server.replica.history import History
 from rollbook.server.replica.replica import Replica
@@ -197,16 +198,16 @@ def test_a_watched_replica_holds_all_events_and_others_none() -> None:
             await replica.caught_up()
             assert not held(replica)
             middle = replica.sequence // 2
-            read = await replica.past(middle), await replica.made(middle, middle + 3), await replica.link_at(middle)
+
+            async def past() -> tuple[list[Visible], list[Visible], bytes | None]:
+                events = [event async for event in replica.past(middle)]
+                return events, await replica.made(middle, middle + 3), await replica.link_at(middle)
+
+            read = await past()
             shelf.watch(replica)
             await replica.caught_up()
             assert [logged.data for logged in shelf.played.log] == held(replica)
-            from_memory = (
-                await replica.past(middle),
-                await replica.made(middle, middle + 3),
-                await replica.link_at(middle),
-            )
-            assert read == from_memory
+            assert read == await past()
             replica.unwatched()
             assert not held(replica)
 

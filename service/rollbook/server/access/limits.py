@@ -19,6 +19,7 @@ from rollbook.identity.tokens import Role, Subject
 from rollbook.server.addresses import FORWARDED, Addresses
 from rollbook.server.configuration.settings import Limits
 from rollbook.server.refusals import Refusal
+from rollbook.server.slices import Slices
 
 MOST_BUCKETS: Final = 100_000
 """Cache size: callers with a bucket; the least recently active caller is evicted."""
@@ -122,11 +123,17 @@ class _Turns:
 
     @asynccontextmanager
     async def of(self, who: str) -> AsyncIterator[None]:
-        """Wait for the caller's other expensive calls, and block them within this context."""
+        """Wait for the caller's other expensive calls, and block them within this context.
+
+        A call that had to wait rests first: otherwise calls that take turns would block the loop like one long call.
+        """
         lock, users = self._locks.get(who) or (asyncio.Lock(), 0)
         self._locks[who] = lock, users + 1
+        slices = Slices()
         try:
             async with lock:
+                if users:
+                    await slices.rest()
                 yield
         finally:
             lock, users = self._locks[who]

@@ -250,7 +250,7 @@ class Board:
         if not self._next_part:
             self._unseen = dict.fromkeys(self._shown)
         last = min(self._next_part + parts, self._store.parts)
-        found = []
+        found, slices = list[str](), Slices()
         for first in range(self._next_part, last, PARTS_AT_ONCE):
             stored = await self._store.lobby_parts(range(first, min(first + PARTS_AT_ONCE, last)))
             for match_id, data in stored.items():
@@ -258,6 +258,8 @@ class Board:
                 shown = self._shown.get(match_id)
                 if data != (self._over.get(match_id) if shown is None else shown.stored):
                     found.append(match_id)
+            if slices.is_over:
+                await slices.rest()
         self._next_part = last
         if last == self._store.parts:
             found += self._unseen
@@ -266,7 +268,7 @@ class Board:
 
     async def _refresh(self, match_ids: Sequence[str], due: Container[str]) -> list[str]:
         """Read the lobby entries of these matches; returns those that are new, changed or in `due`."""
-        changed = []
+        changed, slices = list[str](), Slices()
         for first in range(0, len(match_ids), MATCHES_AT_ONCE):
             some = match_ids[first : first + MATCHES_AT_ONCE]
             stored = await self._store.summaries(some)
@@ -282,6 +284,8 @@ class Board:
                 elif before is None or before.stored != stored[match_id] or match_id in due:
                     await self._show(match_id, stored[match_id], listed)
                     changed.append(match_id)
+                if slices.is_over:
+                    await slices.rest()
         return changed
 
     async def _show(self, match_id: str, stored: bytes, listed: ListedMatch) -> None:

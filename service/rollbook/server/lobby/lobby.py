@@ -29,6 +29,7 @@ from rollbook.server.lobby.index_rows import NOT_OVER, OVER, list_of, row_of
 from rollbook.server.lobby.name_guard import NameUses
 from rollbook.server.out.summary import summary_message
 from rollbook.server.replica.history import left
+from rollbook.server.slices import Slices
 from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.storage.port import EventLog, Hole, IndexedLobby, IndexRow, LobbyEntry, Place, SharedClock
 from rollbook.v1.events_pb2 import Event
@@ -221,8 +222,7 @@ class StoredLobby:
 
     async def entries(self, match_ids: Sequence[str]) -> dict[str, ListedMatch]:
         """The lobby entries of these matches; unlisted ones are left out."""
-        stored = await self._store.summaries(match_ids)
-        return {match_id: await self._read(match_id, data) for match_id, data in stored.items()}
+        return await self._read_all(await self._store.summaries(match_ids))
 
     async def position(self, match_id: str) -> Position | None:
         """The position at which the lobby entry was written; None if the lobby does not list the match."""
@@ -234,9 +234,7 @@ class StoredLobby:
 
     async def read(self, stored: Mapping[str, bytes]) -> dict[str, ListedMatch]:
         """Decode these lobby entries; ids that cannot be a match are left out."""
-        return {
-            match_id: await self._read(match_id, data) for match_id, data in stored.items() if self._is_match(match_id)
-        }
+        return await self._read_all({match_id: data for match_id, data in stored.items() if self._is_match(match_id)})
 
     async def _over(self, match_id: str) -> ListedMatch | None:
         """The entry of a finished match: from the store until it is archived, as the archive may be unavailable."""
@@ -337,6 +335,15 @@ class StoredLobby:
             self._odd[match_id] = True
             _logger.error("the lobby lists what is no match", match=ascii(match_id)[:LONGEST_SHOWN])
         return False
+
+    async def _read_all(self, stored: Mapping[str, bytes]) -> dict[str, ListedMatch]:
+        """Decode lobby entries in slices."""
+        found, slices = dict[str, ListedMatch](), Slices()
+        for match_id, data in stored.items():
+            found[match_id] = await self._read(match_id, data)
+            if slices.is_over:
+                await slices.rest()
+        return found
 
     async def _read(self, match_id: str, stored: bytes) -> ListedMatch:
         """Decode a lobby entry; if it is unreadable, the entry is derived from the log, without names."""

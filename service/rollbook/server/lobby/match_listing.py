@@ -107,25 +107,28 @@ class Lists:
         player = unicodedata.normalize("NFC", request.player)
         response = proto.ListMatchesResponse()
         looked, most, slices = 0, LOOKED_AT_LEAST + LOOKED_A_MATCH * size, Slices()
-        async for place, listed, length in self._behind(caller, request, player, cursor, size + 1):
-            may_match = self._may_match(caller, request, listed)
-            is_full = may_match and len(response.matches) == size
-            if cursor is not None and (looked >= most or is_full):
-                response.next_page_token = self._tokens.write(caller, request, cursor)
-                break
-            looked += 1
-            cursor = place
-            if slices.is_over:
-                await slices.rest()
-            if not may_match:
-                continue
-            found: proto.MatchSummary | None = listed.summary
-            if not listed.is_over and (found := self._sights.summary_if_known(listed.summary, length)) is None:
-                looked += READING
-                found = await self._sights.summary(caller, listed.summary)
-            if found is not None and _matches(request, player, found):
-                response.matches.append(found)
-        owe(max(0, looked - size) / ROWS_A_POINT)
+        try:
+            async for place, listed, length in self._behind(caller, request, player, cursor, size + 1):
+                may_match = self._may_match(caller, request, listed)
+                is_full = may_match and len(response.matches) == size
+                if cursor is not None and (looked >= most or is_full):
+                    response.next_page_token = self._tokens.write(caller, request, cursor)
+                    break
+                looked += 1
+                cursor = place
+                if slices.is_over:
+                    await slices.rest()
+                if not may_match:
+                    continue
+                found: proto.MatchSummary | None = listed.summary
+                if not listed.is_over and (found := self._sights.summary_if_known(listed.summary, length)) is None:
+                    looked += READING
+                    found = await self._sights.summary(caller, listed.summary)
+                if found is not None and _matches(request, player, found):
+                    response.matches.append(found)
+        finally:
+            # A caller that cancels the call pays for the matches examined so far.
+            owe(max(0, looked - size) / ROWS_A_POINT)
         return response
 
     async def _behind(

@@ -31,11 +31,9 @@ from rollbook.v1.table_pb2 import Position as PositionMessage
 
 
 class WrittenFrame:
-    """A serialised MatchFrame, with only the methods that gRPC needs to send a message."""
+    """A serialised MatchFrame or LobbyFrame, with only the method that gRPC needs to send a message."""
 
     __slots__ = ("_data",)
-
-    FromString = MatchFrame.FromString
 
     def __init__(self, data: bytes) -> None:
         self._data = data

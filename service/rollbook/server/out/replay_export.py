@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterable, Sequence
 from dataclasses import replace
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from rollbook.match.chain import Entry, HeadKeys, link
 from rollbook.match.ledger import Visible
-from rollbook.replay_file.container import Replay
+from rollbook.replay_file.container import Replay, body_parts, sign
 from rollbook.rules.game import Perspective
 from rollbook.server.out.projection import projected
+from rollbook.server.slices import Slices
 from rollbook.v1.events_pb2 import Event, Private
 
 
@@ -20,18 +23,28 @@ def sealed_replay(match_id: str, entries: Sequence[Entry], names: Sequence[str],
     return replace(replay, private=private, names=_said(names))
 
 
-def seen_replay(
-    match_id: str, events: Sequence[Visible], perspective: Perspective, names: Sequence[str], keys: HeadKeys
+async def seen_replay(
+    match_id: str, events: AsyncIterable[Visible], perspective: Perspective, names: Sequence[str], keys: HeadKeys
 ) -> Replay:
     """The replay of a running match, with `events` as one perspective sees them."""
-    seen = {number: event for number, event in enumerate(events, start=1) if perspective in event.insiders}
-    private = {
-        number: Private(hidden=event.hidden).SerializeToString(deterministic=True)
-        for number, event in ((number, projected(event, perspective)) for number, event in seen.items())
-        if event.HasField("hidden")
-    }
-    replay = _exported(match_id, perspective, [event.logged.data for event in events], keys)
+    data: list[bytes] = []
+    private: dict[int, bytes] = {}
+    async for event in events:
+        data.append(event.logged.data)
+        if perspective in event.insiders and (seen := projected(event, perspective)).HasField("hidden"):
+            private[len(data)] = Private(hidden=seen.hidden).SerializeToString(deterministic=True)
+    replay = _exported(match_id, perspective, data, keys)
     return replace(replay, private=private, names=_said(names))
+
+
+async def written(replay: Replay, key: Ed25519PrivateKey) -> bytes:
+    """The bytes of the replay file, written in slices."""
+    parts, slices = list[bytes](), Slices()
+    for part in body_parts(replay):
+        parts.append(part)
+        if slices.is_over:
+            await slices.rest()
+    return sign(replay, b"".join(parts), key)
 
 
 def _exported(match_id: str, perspective: Perspective | None, events: Sequence[bytes], keys: HeadKeys) -> Replay:

@@ -75,7 +75,7 @@ class History:
         for entry in entries:
             self.take(self.read(entry))
 
-    def take(self, logged: Logged) -> None:
+    def take(self, logged: Logged) -> Visible:
         """Fold the next event; raises Misplaced, or the game's refusal, if it cannot follow."""
         if self.ledger is None:
             self.ledger = Ledger(logged)
@@ -85,6 +85,7 @@ class History:
             self.ledger.take(logged)
         if self.keeps_events:
             self.events.append(event)
+        return event
 
 
 def _event(entry: Entry) -> Event:

@@ -193,7 +193,9 @@ class Replica:
 
     async def as_of(self, until_ms: int, least: int) -> Ledger:
         """The match as of a time, but not before the event `least`."""
-        history = await self._history(lambda logged: logged.time_ms > until_ms and logged.sequence > least)
+        history = History(self.match_id)
+        async for _ in self._folding(history, lambda logged: logged.time_ms > until_ms and logged.sequence > least):
+            pass
         if history.ledger is None:
             raise MatchUnknown(self.match_id)
         return history.ledger
@@ -208,25 +210,36 @@ class Replica:
                 # Without hidden parts, earlier events are not needed to parse these.
                 game = self.ledger.game
                 return [Visible(read_bytes(entry.event, entry.private, game)) for entry in entries]
-        return (await self.past(last))[first - 1 :]
+        return [event async for event in self.past(last) if event.logged.sequence >= first]
 
-    async def past(self, last: int) -> list[Visible]:
-        """All events up to this one."""
+    async def past(self, last: int) -> AsyncIterator[Visible]:
+        """All events up to this one, read in slices.
+
+        A caller that does not keep them leaves nothing for the garbage collector, which would stop the loop.
+        """
         if self.events is not None:
-            return self.events[:last]
-        return (await self._history(lambda logged: logged.sequence > last)).events
+            slices = Slices()
+            for event in self.events[:last]:
+                yield event
+                if slices.is_over:
+                    await slices.rest()
+            return
+        async for event in self._folding(History(self.match_id), lambda logged: logged.sequence > last):
+            yield event
 
-    async def _history(self, ends: Callable[[Logged], bool]) -> History:
-        """Fold all events before the first one for which `ends` returns true."""
-        history, slices = History(self.match_id, keeps_events=True), Slices()
-        async for logged in self._logged(history):
-            if ends(logged):
-                break
-            history.take(logged)
-            if slices.is_over:
-                await slices.rest()
-        owe(history.sequence / EVENTS_A_POINT)
-        return history
+    async def _folding(self, history: History, ends: Callable[[Logged], bool]) -> AsyncIterator[Visible]:
+        """Fold all events before the first one for which `ends` returns true, in slices, and yield them."""
+        slices = Slices()
+        try:
+            async for logged in self._logged(history):
+                if ends(logged):
+                    break
+                yield history.take(logged)
+                if slices.is_over:
+                    await slices.rest()
+        finally:
+            # A caller that cancels the call pays for the events read so far.
+            owe(history.sequence / EVENTS_A_POINT)
 
     async def _logged(self, history: History) -> AsyncIterator[Logged]:
         """The events one by one; `history` is used to parse them, and must take each before the next."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AsyncExitStack, aclosing
 from typing import Final
 
@@ -21,6 +21,7 @@ from rollbook.server.out.frames import WRITTEN_AT_ONCE, EventsFrame, FrameMessag
 from rollbook.server.play.commands import position_malformed
 from rollbook.server.refusals import Refusal
 from rollbook.server.rpc.location import Asked, Locator
+from rollbook.server.slices import Slices
 from rollbook.v1 import feed_pb2_grpc
 from rollbook.v1.feed_pb2 import (
     END_REASON_DRAINING,
@@ -113,9 +114,9 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
             except (Declined, Refusal) as error:
                 raise await self._locator.located(asked, error) from error
 
-    async def WatchLobby(  # noqa: N802 - the contract's name
+    async def WatchLobby(  # type: ignore[override]  # noqa: N802 - a serialised frame is sent like a message
         self, request: WatchLobbyRequest, context: Context
-    ) -> AsyncIterator[LobbyFrame]:
+    ) -> AsyncIterator[LobbyFrame | WrittenFrame]:
         """The public open and running matches that the caller may see, and how they change."""
         caller = self._callers.of(context, LOBBY_POINTS)
         with self._watches.by(caller.key, for_many=caller.role is Role.GATEWAY):
@@ -123,6 +124,10 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
                 async with turn():
                     await stack.enter_async_context(self._board.watched())
                     looks, known = self._board.looks, await self._board.seen_by(caller, request.game)
+                    snapshot = await _snapshot(list(known.values()))
+                for written in snapshot:
+                    yield written
+                del snapshot
                 frames_of = self._lobby(caller, request.game, self._callers.expiry(caller, context), looks, known)
                 frames = await stack.enter_async_context(aclosing(frames_of))
                 async for frame in frames:
@@ -136,9 +141,7 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
         looks: int,
         known: dict[str, MatchSummary],
     ) -> AsyncGenerator[LobbyFrame, None]:
-        """Frames for the matches in `known`, which the board had after `looks` looks, and for every later change."""
-        for frame in _snapshot(list(known.values())):
-            yield frame
+        """Frames for every change of the matches in `known`, which the board had after `looks` looks."""
         quiet = 0
         while True:
             if self._draining or has_expired():
@@ -182,12 +185,15 @@ def _life(summary: MatchSummary) -> tuple[object, ...]:
     )
 
 
-def _snapshot(matches: list[MatchSummary]) -> Iterator[LobbyFrame]:
+async def _snapshot(matches: list[MatchSummary]) -> list[WrittenFrame]:
+    """The frames with these matches, serialised in slices; they take far less memory than their messages."""
+    frames, slices = list[WrittenFrame](), Slices()
     starts = range(0, max(len(matches), 1), SUMMARIES_A_FRAME)
     for start in starts:
-        part = LobbyFrame.Snapshot(
-            matches=matches[start : start + SUMMARIES_A_FRAME],
-            first=start == starts[0],
-            last=start == starts[-1],
-        )
-        yield LobbyFrame(snapshot=part)
+        frame = LobbyFrame()
+        frame.snapshot.first, frame.snapshot.last = start == starts[0], start == starts[-1]
+        frame.snapshot.matches.extend(matches[start : start + SUMMARIES_A_FRAME])
+        frames.append(WrittenFrame(frame.SerializeToString()))
+        if slices.is_over:
+            await slices.rest()
+    return frames

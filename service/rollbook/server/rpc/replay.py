@@ -5,20 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
-from functools import partial
 from typing import Final
 
 from rollbook.identity.service_keys import SigningKey
 from rollbook.identity.tokens import Role, Subject
-from rollbook.match.chain import Entry, HeadKeys
-from rollbook.replay_file.container import LARGEST_FILE, Replay, without_names, write
+from rollbook.match.chain import HeadKeys
+from rollbook.replay_file.container import LARGEST_FILE, without_names
 from rollbook.replay_file.key_lines import keys_of_service, write_keys
 from rollbook.rules.game import Watcher
 from rollbook.server.access.limits import EVENTS_A_POINT, SENT_EVENTS_A_POINT, STREAM_POINTS, Held, owe, turn
 from rollbook.server.addresses import Addresses
 from rollbook.server.configuration.settings import Limits
 from rollbook.server.lobby.match_access import Callers, Context, Sight, Sights
-from rollbook.server.out.replay_export import sealed_replay, seen_replay
+from rollbook.server.out.replay_export import sealed_replay, seen_replay, written
 from rollbook.server.refusals import Refusal
 from rollbook.server.replica.replicas import Replicas
 from rollbook.server.rpc.auditors import Auditors, NotInstalled
@@ -99,35 +98,37 @@ class ReplayServicer(ReplayServiceServicer):
         sight = await self._sights.now(caller, match_id, request.invitation_code)
         if request.public_only:
             sight = replace(sight, perspective=Watcher.PUBLIC)
-        entries: list[Entry] = []
-        if sight.ledger.match.sealed is None:
-            sight = await self._sights.delayed(sight)
-        else:
-            # The store first: it has the match until it is archived, and the archive may be unavailable.
-            entries = await whole_log(self._archived.store, match_id)
-            if len(entries) < sight.ledger.head.sequence:
-                archived = await self._archived.file(match_id)
-                if archived is None:
-                    raise ArchiveUnavailable("the match was archived, and the archive does not have it")
-                owe(sight.ledger.head.sequence / SENT_EVENTS_A_POINT)
-                return without_names(archived) if request.without_names else archived
-        names = [] if request.without_names else [seat.name for seat in sight.summary.seats]
         async with turn(sight.ledger.head.sequence / EVENTS_A_POINT):
-            return await self._written(sight, names, entries)
+            if sight.ledger.match.sealed is None:
+                return await self._seen(await self._sights.delayed(sight), request)
+            return await self._sealed(sight, request)
 
-    async def _written(self, sight: Sight, names: list[str], entries: list[Entry]) -> bytes:
-        """A file of these entries, or, for a match in progress, of the events that the caller may see."""
-        match_id, keys = sight.match_id, self._head_keys
-        make: Callable[[], Replay]
-        if entries:
-            owe(len(entries) / SENT_EVENTS_A_POINT)
-            make = partial(sealed_replay, match_id, entries, names, keys)
-        else:
-            with self._replicas.use(match_id) as replica:
-                events = await replica.past(sight.ledger.head.sequence)
-            owe(len(events) / SENT_EVENTS_A_POINT)
-            make = partial(seen_replay, match_id, events, sight.perspective, names, keys)
-        return await asyncio.to_thread(lambda: write(make(), self._replay_key.private))
+    async def _sealed(self, sight: Sight, request: proto.GetReplayRequest) -> bytes:
+        """The file of a finished match."""
+        match_id = sight.match_id
+        owe(sight.ledger.head.sequence / SENT_EVENTS_A_POINT)
+        # The store first: it has the match until it is archived, and the archive may be unavailable.
+        entries = await whole_log(self._archived.store, match_id)
+        if len(entries) < sight.ledger.head.sequence:
+            archived = await self._archived.file(match_id)
+            if archived is None:
+                raise ArchiveUnavailable("the match was archived, and the archive does not have it")
+            return await asyncio.to_thread(without_names, archived) if request.without_names else archived
+        replay = sealed_replay(match_id, entries, _names(sight, request), self._head_keys)
+        return await written(replay, self._replay_key.private)
+
+    async def _seen(self, sight: Sight, request: proto.GetReplayRequest) -> bytes:
+        """The file of a match in progress, with the events that the caller may see."""
+        match_id, last = sight.match_id, sight.ledger.head.sequence
+        owe(last / SENT_EVENTS_A_POINT)
+        with self._replicas.use(match_id) as replica:
+            names = _names(sight, request)
+            replay = await seen_replay(match_id, replica.past(last), sight.perspective, names, self._head_keys)
+        return await written(replay, self._replay_key.private)
+
+
+def _names(sight: Sight, request: proto.GetReplayRequest) -> list[str]:
+    return [] if request.without_names else [seat.name for seat in sight.summary.seats]
 
 
 async def _uploaded(requests: AsyncIterator[proto.AuditReplayRequest]) -> bytes:
