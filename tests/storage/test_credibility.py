@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final, NoReturn
@@ -79,6 +79,19 @@ async def test_part_of_a_batch_counts_not_if_the_server_is_abandoned_meanwhile(v
         with pytest.raises(Unanswered) as failure:
             await talking
     assert [] == failure.value.answers
+
+
+async def test_a_server_may_be_abandoned_in_any_turn_of_the_loop(valkey: Server) -> None:
+    """Also when redis-py is about to send: it raises AttributeError, because it has no writer any more."""
+    for turns in range(20):
+        async with wire(valkey, MASTER) as wired:
+            await wired.converse([WRITTEN])
+            talking = asyncio.create_task(wired.converse([WRITTEN]))
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            await wired.abandon()
+            with suppress(Unsent, Unanswered):
+                await talking
 
 
 async def test_part_of_a_batch_counts_not_if_replicas_were_not_asked(valkey: Server) -> None:

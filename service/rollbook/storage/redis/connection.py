@@ -201,6 +201,11 @@ class Wire:
             raise Unanswered("no answer in time", answers) from failure
         except (RedisError, OSError) as failure:
             raise Unanswered(str(failure), answers) from failure
+        except AttributeError as failure:
+            # redis-py has no writer any more if `abandon` closes the connection just before it sends.
+            if connection.is_connected:
+                raise
+            raise Unanswered("the connection was closed", answers) from failure
         return answers
 
     async def subscribe(self, channel: bytes, began: Callable[[], None], heard: Callable[[bytes], None]) -> None:
