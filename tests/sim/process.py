@@ -32,6 +32,7 @@ from rollbook.server.refusals import Refusal, refusal_of
 from rollbook.server.rpc.errors import detail_of
 from rollbook.storage.archive.log import ArchivedLog
 from rollbook.storage.port import MatchStore
+from rollbook.v1.feed_pb2 import LobbyFrame, MatchFrame
 from rollbook.v1.refusals_pb2 import RefusalDetail
 from tests.sim.clock import Clock
 from tests.sim.observations import Decided, History
@@ -40,6 +41,8 @@ from tests.sim.store import SimulatedLog
 SERVICE_KEY: Final = b"s" * 32
 ARCHIVE_AFTER_SECONDS: Final = 5
 PLENTY: Final = Limits(requests_at_once=10**6)
+FRAMES: Final[dict[str, type[Message]]] = {"WatchMatch": MatchFrame, "WatchLobby": LobbyFrame}
+"""The messages of streams whose handlers also yield serialised frames."""
 
 
 def signing_key(seed: bytes) -> SigningKey:
@@ -240,7 +243,7 @@ class Process:
         """Open a streaming call; at most `window` messages are in flight."""
         handler = self._handler(method)
         heard = self.hears(method, received(request)) if isinstance(request, Message) else request
-        stream = Stream(window, self.time_ms, lambda message: self.says(method, message))
+        stream = Stream(window, self.time_ms, lambda message: self.says(method, received(message, FRAMES.get(method))))
         task = self._task(stream.fill(handler(heard, _Call(token))))
         self._died.add_done_callback(stream.break_off)
         try:
@@ -270,8 +273,8 @@ class Process:
 class Stream:
     """Messages on their way from a handler to its client."""
 
-    def __init__(self, window: int, time_ms: Callable[[], int], says: Callable[[Message], Message]) -> None:
-        """At most `window` messages are in flight; the clock and `says` are those of the process."""
+    def __init__(self, window: int, time_ms: Callable[[], int], says: Callable[[Any], Message]) -> None:
+        """At most `window` messages are in flight; the clock is that of the process, and `says` makes what arrives."""
         self._window = window
         self._says = says
         self._time_ms = time_ms
@@ -279,12 +282,12 @@ class Stream:
         self._changed = asyncio.Event()
         self._broken = False
 
-    async def fill(self, messages: AsyncGenerator[Message, None]) -> None:
+    async def fill(self, messages: AsyncGenerator[Any, None]) -> None:
         """Take the handler's messages as fast as the client reads."""
         try:
             async with contextlib.aclosing(messages) as given:
                 async for message in given:
-                    await self._send(self._says(received(message)))
+                    await self._send(self._says(message))
         except Exception as error:  # noqa: BLE001 - whatever it is, the client gets an answer
             await self._send(refused(error))
         else:
@@ -336,6 +339,6 @@ def refused(error: Exception) -> Refused:
     return Refused(refusal.code.name, refusal.reason, refusal.why, detail_of(refusal))
 
 
-def received(message: Message) -> Message:
-    """A copy of the message through its bytes, as it arrives at the other end."""
-    return type(message).FromString(message.SerializeToString())
+def received(message: Any, kind: type[Message] | None = None) -> Message:
+    """A copy of the message through its bytes, as it arrives at the other end; `kind` is that of serialised frames."""
+    return (kind or type(message)).FromString(message.SerializeToString())
