@@ -42,6 +42,7 @@ TEXTS = {
     "redis": "redis://127.0.0.1:7",
     "archive": "/archive",
     "metrics": "127.0.0.1:8",
+    "reserved_names": os.devnull,
     "web": "127.0.0.1:9",
 }
 """Values for settings that do not accept any text."""
@@ -78,7 +79,7 @@ def other_than_default(setting: Setting) -> Any:
         return next(value for value in get_args(setting.kind) if value != setting.default)
     if get_origin(setting.kind) is tuple:
         return ("/one", "/two") if get_args(setting.kind)[0] is Path else ("10.0.0.0/8", "::1")
-    return "/elsewhere" if setting.kind is Path else TEXTS.get(setting.name, "some-text")
+    return TEXTS.get(setting.name, "/elsewhere" if setting.kind is Path else "some-text")
 
 
 def in_file(setting: Setting, value: Any) -> str:

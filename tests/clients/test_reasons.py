@@ -40,3 +40,12 @@ def test_whatever_else_went_wrong_is_said_in_the_language_too(error: RollbookErr
     said = {explained(error, language) for language in REASONS}
     assert 2 == len(said)
     assert all(sentence.endswith(".") for sentence in said)
+
+
+def test_a_refused_name_is_explained_by_its_rule() -> None:
+    """In both languages, with the place of the character where there is one."""
+    bracket = Refused("NAME_REFUSED", "no", {"why": "bracket", "character": "5"})
+    assert explained(bracket, "en").endswith("Names here have no brackets (character 5).")
+    assert explained(bracket, "de").endswith("Namen haben hier keine Klammern (Zeichen 5).")
+    assert "bot" in explained(Refused("NAME_REFUSED", "no", {"why": "reserved_name"}), "en")
+    assert explained(Refused("NAME_REFUSED", "no", {"why": "bracket"}), "en").endswith("signs.")

@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rollbook.identity.names import LONGEST_NAME, MOST_MARKS, kept_name, player_name
+from rollbook.identity.names import LONGEST_NAME, MOST_MARKS, ReservedNames, kept_name, player_name
 from rollbook.identity.refusals import NameReason, NameRefused
 
-BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\U0001d159"
+BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180f\u2800\u3164\uffa0\U0001d159"
+
+RULES = ReservedNames(["Uno", "Club"])
 
 REFUSED = {
     NameReason.NAME_EMPTY: ["", "\u200d\u200c", "\u0301", "\u0301\u200d"],
@@ -37,10 +39,17 @@ REFUSED = {
         "An\U000e0041na",
         *[f"An{blank}na" for blank in BLANK],
         "\u3164",
+        "An\u200dna",
+        "Anna\u200c",
+        "An\ufe0fna",
+        "\u0645\u062d\u0645\u062f\u200d",
+        "Anna\U000e0101",
+        "\U0001f680\u200d",
     ],
     NameReason.TOO_MANY_MARKS: [
         "A\u0300\u0308\u0323\u0301\u0302na",
-        "b\u0363\u20dd\u0364\ufe0f",
+        "b\u0363\u20dd\u0364\u0365",
+        "".join(f"{letter}\u0336" for letter in "Marianne.") + "a",
         "\u0363" * 4 + "Anna",
     ],
     NameReason.UNASSIGNED_CHARACTER: ["An\ue000na", "An\U00100000na", "An\ud800na", "An\uffffna", "An\u0378na"],
@@ -55,6 +64,28 @@ REFUSED = {
         "\u2003Anna",
         "An \u00a0na",
     ],
+    NameReason.BRACKET: [
+        "Willi (bot)",
+        "Tom [2]",
+        "Tom \u2475",
+        "\uff08Tom\uff09",
+        "\u300cTom\u300d",
+        "Tom\u2774",
+        "\u239bTom",
+    ],
+    NameReason.RESERVED_SIGN: [f"Tom {sign}" for sign in "■●▲◆★▼►✚🤖✓✔☑"],
+    NameReason.RESERVED_NAME: [
+        "Uno",
+        "D.U.",
+        "y0u",
+        "adrnin",
+        "R0llb00k",
+        "b0t",
+        "Tom-Bot",
+        "Bot Anna",
+        "s\u0443st\u0435m",
+        "Club",
+    ],
 }
 
 
@@ -66,7 +97,7 @@ def test_a_name_that_would_not_look_the_same_everywhere_is_refused_for_its_reaso
 ) -> None:
     """Names are shown beside other names, on terminals and pages, and must not disturb them."""
     with pytest.raises(NameRefused) as refused:
-        player_name(text)
+        player_name(text, reserved=RULES)
     assert reason == refused.value.reason
     assert refused.value.why.isprintable()
 
@@ -79,11 +110,11 @@ def test_every_reason_to_refuse_a_name_can_be_reached() -> None:
 @pytest.mark.parametrize(
     ("text", "where"),
     [
-        ("Anna\n", "character 5 is a control character"),
-        ("\u202eAnna", "character 1 changes the direction of the text"),
-        ("e\u0301\ue000", "character 2 is for private use"),
-        ("An\ud800", "character 3 is half of a surrogate pair"),
-        ("An\u0378", "character 3 is not assigned in Unicode"),
+        ("Anna\n", "character 5 (U+000A) is a control character"),
+        ("\u202eAnna", "character 1 (U+202E) changes the direction of the text"),
+        ("e\u0301\ue000", "character 2 (U+E000) is for private use"),
+        ("An\ud800", "character 3 (U+D800) is half of a surrogate pair"),
+        ("An\u0378", "character 3 (U+0378) is not assigned in Unicode"),
     ],
 )
 def test_a_refusal_says_which_character_is_wrong_and_why(text: str, where: str) -> None:
@@ -91,6 +122,7 @@ def test_a_refusal_says_which_character_is_wrong_and_why(text: str, where: str) 
     with pytest.raises(NameRefused) as refused:
         player_name(text)
     assert where == str(refused.value)
+    assert f"character {refused.value.character} " in where
 
 
 @pytest.mark.parametrize(

@@ -227,7 +227,7 @@ def test_no_refusal_tells_anything_of_the_token(forged: bytes) -> None:
 
 def test_a_name_that_is_refused_is_explained_without_being_repeated() -> None:
     """The message lets the issuer find the mistake."""
-    assert "the claim name must be a player's name: character 3 is a control character" == str(
+    assert "the claim name must be a player's name: character 3 (U+0007) is a control character" == str(
         refusal(token(name="An\ana"))
     )
 

@@ -35,7 +35,7 @@ def test_the_index_lists_every_record_with_its_title() -> None:
     listed = sorted(re.findall(r"^- \[(.+)\]\((.+)\)$", INDEX.read_text(encoding="utf-8"), re.MULTILINE))
     headings = [record.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ") for record in RECORDS]
     assert [(heading, record.name) for heading, record in zip(headings, RECORDS, strict=True)] == listed
-    assert [f"{number:03}" for number in range(1, len(RECORDS) + 1)] == [name[:3] for _, name in listed]
+    assert len(listed) == len({name[:3] for _, name in listed})
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.stem)

@@ -22,10 +22,10 @@ from rollbook.v1.match_pb2 import (
     MatchState,
     MatchSummary,
 )
+from rollbook_clients.commands.operator_text import STRENGTHS, name_of
 from rollbook_clients.commands.service_calls import at_the_service
 from rollbook_clients.sdk.sync import SyncTable
 from rollbook_clients.terminal.profile import Profile
-from rollbook_replays.text import printable
 
 States = Literal["open", "running", "finished", "aborted", "all"]
 
@@ -76,7 +76,8 @@ def matches(  # noqa: PLR0913 - every flag is a parameter
         Print only the ids, for other commands.
     as_json
         For programs: one JSON object for each match, a line each. match: its id; game; state: open, getting_ready,
-        running, finished or aborted; is_private; names: by seat, empty if it is free or the name was erased; taken and
+        running, finished or aborted; is_private; names: by seat, empty if it is free or the name was erased; bots: the
+        strength of each bot of the house (weak, medium, strong or null) by its seat; taken and
         out: the seats with a player, and of those the ones that resigned or ran out of time, from 0; places: by seat,
         null unless it is finished; opened_ms and changed_ms: the times of the first and the last event, Unix time in
         milliseconds; waits_for_you: true or false with --mine or --wait, else null.
@@ -117,6 +118,7 @@ def match_facts(summary: MatchSummary, *, is_on_turn: bool | None = None) -> dic
         "state": MatchState.Name(summary.state).removeprefix("MATCH_STATE_").lower(),
         "is_private": summary.is_private,
         "names": [seat.name for _, seat in seats],
+        "bots": {str(number): STRENGTHS.get(seat.strength) for number, seat in seats if seat.is_house},
         "taken": [number for number, seat in seats if seat.taken],
         "out": [number for number, seat in seats if seat.forfeited],
         "places": list(summary.places.places) if summary.HasField("places") else None,
@@ -142,7 +144,7 @@ def match_line(summary: MatchSummary, *, is_on_turn: bool = False) -> str:
 
 
 def _name(seat: MatchSummary.Seat) -> str:
-    name = printable(seat.name) or "?" if seat.taken else "(free)"
+    name = name_of(seat)
     return f"{name} (out)" if seat.forfeited else name
 
 

@@ -15,6 +15,9 @@ from rollbook.v1.match_pb2 import GetMatchResponse, MatchState, MatchSummary
 from rollbook_clients.sdk.lobby import OVER
 from rollbook_replays.text import printable
 
+STRENGTHS: Final = {1: "weak", 2: "medium", 3: "strong"}
+"""Words for the strength of bots."""
+
 _MIB: Final = 1 << 20
 
 
@@ -28,6 +31,19 @@ def say_facts(facts: dict[str, object], *, as_json: bool) -> None:
     print(json.dumps(facts) if as_json else "  ".join(f"{name} {value}" for name, value in facts.items()))
 
 
+def name_of(seat: MatchSummary.Seat) -> str:
+    """The name of a seat's player, marked if it is a bot of the house.
+
+    >>> name_of(MatchSummary.Seat(taken=True, name="Uno", is_house=True, strength=3)), name_of(MatchSummary.Seat())
+    ('Uno (bot, strong)', '(free)')
+    """
+    if not seat.taken:
+        return "(free)"
+    strength = STRENGTHS.get(seat.strength, "")
+    mark = f" (bot{strength and f', {strength}'})" if seat.is_house else ""
+    return f"{printable(seat.name) or '?'}{mark}"
+
+
 def _state_of(summary: MatchSummary) -> str:
     return MatchState.Name(summary.state).removeprefix("MATCH_STATE_").lower()
 
@@ -39,7 +55,7 @@ def listed(summary: MatchSummary) -> str:
     'aaaaaaaaaaaaaaaaaaaaaaaa  cant_stop    running        1970-01-01T00:00:00Z  Anna, (free)'
     """
     marks = ("LOST  " if summary.is_lost else "") + ("private  " if summary.is_private else "")
-    seats = ", ".join(printable(seat.name) or "?" if seat.taken else "(free)" for seat in summary.seats)
+    seats = ", ".join(map(name_of, summary.seats))
     return (
         f"{marks}{summary.match_id}  {summary.game:<11}  {_state_of(summary):<13}  {_time(summary.changed_ms)}  {seats}"
     )
@@ -54,7 +70,7 @@ def shown(found: GetMatchResponse) -> str:
         f"clock {summary.turn_seconds} s a turn, {summary.reserve_seconds} s in reserve",
     ]
     for number, seat in enumerate(summary.seats):
-        words = [printable(seat.name) or "?" if seat.taken else "(free)"]
+        words = [name_of(seat)]
         words += [word for word, holds in (("ready", seat.ready), ("forfeited", seat.forfeited)) if holds]
         if summary.state not in OVER and summary.HasField("awaited_seat") and summary.awaited_seat == number:
             words.append("to choose")

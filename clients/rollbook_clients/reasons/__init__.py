@@ -15,6 +15,11 @@ _SHARED: Final = {
         "allowed": "Possible: {allowed}.",
         "limit": "The limit is {limit}.",
         "seconds": "Try again in {seconds} s.",
+        "bracket": "Names here have no brackets (character {character}).",
+        "reserved_sign": "Character {character} marks seats and bots here.",
+        "reserved_name": "This one looks like the name of a bot or of the service.",
+        "invisible_character": "Character {character} is invisible.",
+        "too_many_marks": "Character {character} has too many marks.",
         "other": "The service does not do this.",
         "silent": "The service does not answer. Try again soon.",
         "unknown": "The service has not answered; nobody knows yet whether this happened.",
@@ -24,12 +29,21 @@ _SHARED: Final = {
         "allowed": "Möglich: {allowed}.",
         "limit": "Die Grenze ist {limit}.",
         "seconds": "Versuche es in {seconds} s noch einmal.",
+        "bracket": "Namen haben hier keine Klammern (Zeichen {character}).",
+        "reserved_sign": "Zeichen {character} kennzeichnet hier Plätze und Bots.",
+        "reserved_name": "Dieser sieht aus wie der Name eines Bots oder des Dienstes.",
+        "invisible_character": "Zeichen {character} ist unsichtbar.",
+        "too_many_marks": "Zeichen {character} hat zu viele Akzente.",
         "other": "Der Dienst tut das nicht.",
         "silent": "Der Dienst antwortet nicht. Versuche es bald noch einmal.",
         "unknown": "Der Dienst hat nicht geantwortet; noch ist unklar, ob das geschehen ist.",
         "distrusted": "Was der Dienst sendet, passt nicht zusammen. Hebe auf, was du hast, und sag es dem Betreiber.",
     },
 }
+
+
+_NAMING: Final = {"bracket", "reserved_sign", "reserved_name", "invisible_character", "too_many_marks"}
+"""The rules for names that have a sentence of their own."""
 
 
 def explained(error: RollbookError, language: str) -> str:
@@ -55,5 +69,7 @@ def explained(error: RollbookError, language: str) -> str:
 def _of_facts(facts: Mapping[str, str], shared: Mapping[str, str]) -> list[str]:
     """Sentences for the facts of a refusal."""
     said = [shared[name].format_map(facts) for name in ("allowed", "limit") if facts.get(name)]
+    if facts.get("why") in _NAMING and (facts["why"] == "reserved_name" or facts.get("character")):
+        said.append(shared[facts["why"]].format_map(facts))
     wait = facts.get("retry_after_ms", "")
     return [*said, shared["seconds"].format(seconds=-(-int(wait) // 1_000))] if wait.isdecimal() else said

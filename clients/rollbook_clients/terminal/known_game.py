@@ -1,7 +1,7 @@
 """The game of a match as this program implements it; converts messages of the service into values of the rules."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from rollbook.match.codec.envelope import read_bytes
 from rollbook.match.codec.messages import write_choice
@@ -24,6 +24,18 @@ from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
 from rollbook_replays.narration import Narrator
 
+STRENGTHS: Final = range(1, 4)
+
+
+def bot_mark(seat: MatchSummary.Seat, words: Words) -> str:
+    """The words that mark a bot of the house, with its strength if that is known; empty for a person."""
+    return words(f"bot.{seat.strength if seat.strength in STRENGTHS else 0}") if seat.is_house else ""
+
+
+def bot_marks(summary: MatchSummary, words: Words) -> tuple[str, ...]:
+    """The mark of every seat."""
+    return tuple(bot_mark(seat, words) for seat in summary.seats)
+
 
 @dataclass(frozen=True, slots=True)
 class KnownGame:
@@ -36,7 +48,8 @@ class KnownGame:
         """The names of the seats and the options of the match."""
         names = tuple(seat.name for seat in summary.seats)
         options = read_options(self.rules, summary.options, len(names)) if summary.HasField("options") else {}
-        return Seating(names, own, options, words.also(self.shown.texts), summary.state in OVER)
+        bots = bot_marks(summary, words)
+        return Seating(names, own, options, words.also(self.shown.texts), summary.state in OVER, bots)
 
     def view(self, message: View) -> Any:
         """Decode a view; None if this program does not know its format."""

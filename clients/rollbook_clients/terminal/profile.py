@@ -6,6 +6,9 @@ from typing import Final
 
 from platformdirs import user_state_path
 
+from rollbook.identity.names import ReservedNames, player_name
+from rollbook.identity.refusals import NameRefused
+
 LONGEST_NAME: Final = 40
 
 
@@ -53,7 +56,8 @@ def _name(said: str) -> str:
 
 
 def _login() -> str:
+    """The login name; empty if no player may have it, such as `admin`."""
     try:
-        return getpass.getuser()
-    except (KeyError, OSError):
+        return player_name(getpass.getuser(), reserved=ReservedNames())
+    except (KeyError, OSError, NameRefused):
         return ""

@@ -26,7 +26,6 @@ CLOCKS: Final = (0, 30, 60, 120, 300, 86_400)
 DELAYS: Final = (0, 30, 60, 300)
 ROUND_NUMBERS: Final = (0, 10, 20, 30, 50, 100)
 MOST_VALUES: Final = 12
-LONGEST_NAME: Final = 40
 MOST_MINE: Final = 50
 
 
@@ -155,7 +154,7 @@ async def open_match(visit: Visit) -> Response:
         raise HTTPException(400, "error.form")
     rules = current()[game]
     options = {option.name: _chosen(option, form.get(f"option.{option.name}")) for option in rules.options}
-    _be_called(visit, form)
+    visit.visitor.rename(str(form.get("name", "")))
     table = await visit.page.visitors.table(visit.visitor)
     match = await table.open(
         game,
@@ -177,18 +176,13 @@ def _number(given: object, allowed: Sequence[int]) -> int:
     return next((number for number in allowed if str(number) == given), next(iter(allowed)))
 
 
-def _be_called(visit: Visit, form: Any) -> None:
-    name = "".join(letter for letter in str(form.get("name", "")).strip() if letter.isprintable())[:LONGEST_NAME]
-    visit.visitor.name = name or visit.visitor.name
-
-
 async def play_now(visit: Visit) -> Response:
     """Join a match of this game that has a player waiting; else open one with the fewest seats."""
     form = await visit.form()
     game = str(form.get("game"))
     if game not in current():
         raise HTTPException(400, "error.form")
-    _be_called(visit, form)
+    visit.visitor.rename(str(form.get("name", "")))
     table = await visit.page.visitors.table(visit.visitor)
     async for summary in table.matches(game, MATCH_STATE_OPEN):
         if summary.is_private or not any(seat.taken for seat in summary.seats):

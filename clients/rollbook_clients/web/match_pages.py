@@ -137,8 +137,7 @@ def _done(visit: Visit, said: str, status: int = 200) -> Response:
 async def join(visit: Visit) -> Response:
     """Join the match."""
     form = await visit.form()
-    name = "".join(letter for letter in str(form.get("name", "")).strip() if letter.isprintable())[:40]
-    visit.visitor.name = name or visit.visitor.name
+    visit.visitor.rename(str(form.get("name", "")))
     match_id = match_id_of(visit)
     code = str(form.get("code", ""))[:100] or code_of(visit)
     match = await visit.page.visitors.match(visit.visitor, match_id, code)

@@ -20,7 +20,7 @@ from rollbook.v1.match_pb2 import (
     MatchSummary,
 )
 from rollbook_clients.sdk.lobby import OVER
-from rollbook_clients.terminal.known_game import KnownGame
+from rollbook_clients.terminal.known_game import KnownGame, bot_mark
 from rollbook_clients.web.followed import FollowedMatch
 from rollbook_clients.web.log import marked
 from rollbook_replays.games.blocks import Room
@@ -39,6 +39,8 @@ class ShownPlayer:
     sign: str
     style: str
     name: str
+    bot: str
+    """The words that mark a bot; empty for a person."""
     is_taken: bool
     is_own: bool
     on_turn: bool
@@ -177,6 +179,7 @@ def _players(tail: FollowedMatch, seating: Seating, words: Words, *, is_over: bo
             sign=sign(number),
             style=seat_style(number),
             name=seating.name(number) if seat.taken else "",
+            bot=bot_mark(seat, words),
             is_taken=seat.taken,
             is_own=number == tail.own,
             on_turn=number == on_turn,

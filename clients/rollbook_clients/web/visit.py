@@ -32,6 +32,7 @@ from rollbook_clients.sdk import (
 from rollbook_clients.sdk.connection import Connection
 from rollbook_clients.sdk.guests import Caller
 from rollbook_clients.terminal.clocks import clock_name, delay_name
+from rollbook_clients.terminal.known_game import bot_mark
 from rollbook_clients.web.followed import FollowedMatches
 from rollbook_clients.web.limits import Holdings, TooMany, address_of
 from rollbook_clients.web.lobby import LobbyTail
@@ -87,7 +88,7 @@ class Page:
             trim_blocks=True,
             auto_reload=False,
         )
-        self._templates.globals.update(clock_name=clock_name, delay_name=delay_name)
+        self._templates.globals.update(clock_name=clock_name, delay_name=delay_name, bot_mark=bot_mark)
 
     def _around(self) -> tuple[tuple[str, str], ...]:
         """Metadata with the browser's address, and the page's token, by which the service trusts the address."""

@@ -24,6 +24,9 @@ GUEST: Final = "guest"
 NAME: Final = "name"
 SECRET_BYTES: Final = 32
 KEPT_SECONDS: Final = 180 * 24 * 3_600
+LONGEST_NAME: Final = 40
+_JOINERS: Final = "\u200c\u200d"
+"""Invisible, and needed in Persian names and emoji."""
 MOST_VISITORS: Final = 2_000
 """Most visitors that are cached; requests of others carry everything needed in their cookies."""
 
@@ -38,6 +41,11 @@ class Visitor:
     name: str = ""
     is_new: bool = False
     """Whether it has no cookie yet."""
+
+    def rename(self, said: str) -> None:
+        """Take the name that was typed, with single spaces; an empty one changes nothing."""
+        name = "".join(letter for letter in " ".join(said.split()) if letter.isprintable() or letter in _JOINERS)
+        self.name = name[:LONGEST_NAME] or self.name
 
     @property
     def form_token(self) -> str:
@@ -100,6 +108,6 @@ class Visitors:
 
 def _shown(kept: str) -> str:
     try:
-        return bytes.fromhex(kept).decode()[:40]
+        return bytes.fromhex(kept).decode()[:LONGEST_NAME]
     except ValueError:
         return ""

@@ -40,11 +40,18 @@ class Seating:
     """The texts, including those of the game."""
     is_over: bool = False
     """Whether the match has ended, so that no seat is marked as on turn."""
+    bots: tuple[str, ...] = ()
+    """By seat: the words that mark a bot, such as "bot, strong"; empty for a person."""
 
     def name(self, seat: int) -> str:
         """The name of the seat, or its number; control characters in a name are replaced."""
         name = self.names[seat] if seat < len(self.names) else ""
         return printable(name) or self.words("seat.number", number=seat + 1)
+
+    def labelled(self, seat: int) -> str:
+        """The name, followed by the mark of a bot in brackets, which no person can choose."""
+        bot = self.bots[seat] if seat < len(self.bots) else ""
+        return f"{self.name(seat)} ({bot})" if bot else self.name(seat)
 
     def mark(self, seat: int) -> Text:
         """The sign of the seat in its style."""
@@ -52,12 +59,12 @@ class Seating:
 
     def breadth(self, least: int, most: int) -> int:
         """The cells that a player with the longest name needs, limited to the range from `least` to `most`."""
-        widest = max((width(self.name(seat)) for seat in range(len(self.names))), default=0)
+        widest = max((width(self.labelled(seat)) for seat in range(len(self.names))), default=0)
         return max(least, min(most, BEFORE_NAME + widest))
 
     def player(self, seat: int, wide: int, *, on_turn: bool) -> Text:
         """Pointer, sign and name in exactly `wide` cells."""
         on_turn = on_turn and not self.is_over
         style = seat_style(seat) + (" strong" if on_turn else "") + (" own" if seat == self.own else "")
-        name = fitted(self.name(seat), wide - BEFORE_NAME)
+        name = fitted(self.labelled(seat), wide - BEFORE_NAME)
         return Text.of(("► " if on_turn else "  ", "strong"), self.mark(seat), " ", (name, style)).padded(wide)

@@ -12,6 +12,10 @@ SHARED: Final[Texts] = {
     "en": {
         "and": "and",
         "seat.number": "Seat {number}",
+        "bot.0": "bot",
+        "bot.1": "bot, weak",
+        "bot.2": "bot, medium",
+        "bot.3": "bot, strong",
         "awaited.choice": "Waiting for {name} to choose",
         "awaited.chance": "Chance decides next",
         "awaited.first_seat": "Chance decides next who starts",
@@ -40,6 +44,10 @@ SHARED: Final[Texts] = {
     "de": {
         "and": "und",
         "seat.number": "Platz {number}",
+        "bot.0": "Bot",
+        "bot.1": "Bot, schwach",
+        "bot.2": "Bot, mittel",
+        "bot.3": "Bot, stark",
         "awaited.choice": "{name} wählt",
         "awaited.chance": "Als Nächstes entscheidet der Zufall",
         "awaited.first_seat": "Als Nächstes entscheidet der Zufall, wer beginnt",

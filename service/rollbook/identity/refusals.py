@@ -36,6 +36,9 @@ class NameReason(StrEnum):
     UNASSIGNED_CHARACTER = "unassigned_character"
     TOO_MANY_MARKS = "too_many_marks"
     WHITE_SPACE = "white_space"
+    BRACKET = "bracket"
+    RESERVED_SIGN = "reserved_sign"
+    RESERVED_NAME = "reserved_name"
 
 
 class KeyReason(StrEnum):
@@ -70,6 +73,11 @@ class TokenRefused(IdentityRefused[TokenReason]):
 
 class NameRefused(IdentityRefused[NameReason]):
     """The player's name is refused."""
+
+    def __init__(self, reason: NameReason, why: str, character: int = 0) -> None:
+        """`character` is the place of the refused character, from 1; 0 if the whole name is refused."""
+        super().__init__(reason, why)
+        self.character = character
 
 
 class KeyRefused(IdentityRefused[KeyReason]):

@@ -16,12 +16,13 @@ from typing import Final
 from rollbook import __version__
 from rollbook.files import Step, no_step
 from rollbook.identity.issuers import IssuerRefused, read_issuers
+from rollbook.identity.names import ReservedNames
 from rollbook.identity.service_keys import KeyFileRefused, KeyFileUnreadable, SigningKey
 from rollbook.identity.tokens import LEEWAY_SECONDS, OWN_ISSUER, Issuer, Role, TrustedIssuer, Verifier
 from rollbook.match.chain import HeadKeys
 from rollbook.server.access.bans import Bans, BanStore
 from rollbook.server.access.device_codes import DeviceCodes
-from rollbook.server.access.house_bots import Invite
+from rollbook.server.access.house_bots import NAMES, Invite
 from rollbook.server.access.limits import Budgets, Held, Rates, Strangers
 from rollbook.server.access.players import Players
 from rollbook.server.addresses import Addresses
@@ -119,6 +120,8 @@ class Given:
     """The stored bans; None: there are no bans."""
     acted: Acted = announce_act
     """Called with every act of an operator."""
+    reserved: ReservedNames = field(default_factory=lambda: ReservedNames(NAMES))
+    """Names that no person may choose."""
     invite: Invite | None = None
     """Notifies the house of the seats of its bots; None: clients cannot invite bots to a table."""
 
@@ -134,7 +137,7 @@ class Parts:
         self.rates = Rates(limits.requests_per_second, limits.requests_at_once)
         self.players = Players(given.service_key)
         archived = None if given.finished is None else given.finished.find
-        self.lobby = lobby = StoredLobby(log, store, store, archived)
+        self.lobby = lobby = StoredLobby(log, store, store, archived, self.players.strength)
         self._lost = LostTails(
             log, store, store, given.head_keys, metrics.lost_tail, summary=lobby.summary, listed=lobby.position
         )
@@ -174,7 +177,7 @@ class Parts:
             clock=given.store,
             callers=self.callers,
             sights=self.sights,
-            seats=Seats(self.players, self.rematches, self.quotas),
+            seats=Seats(self.players, self.rematches, self.quotas, given.reserved),
             opener=self.opener,
             commands=self.commands,
             bots=self.bots,
@@ -244,6 +247,7 @@ class Parts:
             replay_key=given.replay_key,
             name=given.name,
             limits=given.limits,
+            reserved=given.reserved,
             quota=GuestQuota(given.store, self.players, given.limits),
             codes=DeviceCodes(given.store, given.store, self.players, given.clock_ms, given.draw_secret),
             callers=self.callers,
@@ -313,7 +317,7 @@ async def assemble(foundation: Foundation) -> Assembly:
     own = TrustedIssuer(OWN_ISSUER, keys.token.published, frozenset(Role))
     index = ArchiveIndex(settings.data / INDEX_NAME)
     log = ArchivedLog(foundation.log, None, index)
-    finished = Finished(log, index)
+    finished = Finished(log, index, Players(keys.service).strength)
     returning = guest_verifier(keys.token.published, time.time)
     verifier = Verifier([own, *_trusted(settings.trust_issuer)], time.time, leeway_seconds=LEEWAY_SECONDS)
     house, invite = house_of(settings, keys, foundation.invite)
@@ -332,6 +336,7 @@ async def assemble(foundation: Foundation) -> Assembly:
             finished=finished,
             archives=settings.archives,
             invite=invite,
+            reserved=ReservedNames((*NAMES, *settings.reserved_names)),
             name=keys.name,
             limits=settings.limits,
             addresses=Addresses(settings.trust_proxy, partial(is_gateway, verifier)),

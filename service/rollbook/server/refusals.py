@@ -63,7 +63,10 @@ def refusal_of(error: BaseException) -> Refusal | None:
         case TokenRefused():
             return Refusal(f"TOKEN_{error.reason.name}", error.why)
         case NameRefused():
-            return Refusal("NAME_REFUSED", error.why, {"why": error.reason.value})
+            facts: dict[str, str | int] = {"why": error.reason.value}
+            return Refusal(
+                "NAME_REFUSED", error.why, facts | ({"character": error.character} if error.character else {})
+            )
         case _:
             return _of_the_store(error)
 

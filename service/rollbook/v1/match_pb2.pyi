@@ -106,16 +106,24 @@ class MatchSummary(_message.Message):
         BRINGS_ENTROPY_FIELD_NUMBER: _builtins.int
         READY_FIELD_NUMBER: _builtins.int
         FORFEITED_FIELD_NUMBER: _builtins.int
+        IS_HOUSE_FIELD_NUMBER: _builtins.int
+        STRENGTH_FIELD_NUMBER: _builtins.int
         taken: _builtins.bool
         """Somebody sits here."""
         name: _builtins.str
-        """The display name, NFC, 1 to 40 characters, from a stranger: escape it. Empty = free, or the name was erased."""
+        """The display name, NFC, 1 to 40 characters, from a stranger: escape it. Empty = free, or the name was erased. A name
+        that looks like another one at the table has a number, as in "Tom (2)"; no person can choose a name with brackets.
+        """
         brings_entropy: _builtins.bool
         """It brings entropy of its own to the dice."""
         ready: _builtins.bool
         """It is ready."""
         forfeited: _builtins.bool
         """It gave up or timed out too often; its caretaker plays for it."""
+        is_house: _builtins.bool
+        """A bot of the house sits here, as `seat_taken` in the log says. Mark bots by this field and never by their names."""
+        strength: _builtins.int
+        """How well the bot plays: 1 weak, 2 medium, 3 strong; 0 = unknown, or no bot of the house."""
         def __init__(
             self,
             *,
@@ -124,10 +132,12 @@ class MatchSummary(_message.Message):
             brings_entropy: _builtins.bool = ...,
             ready: _builtins.bool = ...,
             forfeited: _builtins.bool = ...,
+            is_house: _builtins.bool = ...,
+            strength: _builtins.int = ...,
         ) -> None: ...
         _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["brings_entropy", b"brings_entropy", "forfeited", b"forfeited", "name", b"name", "ready", b"ready", "taken", b"taken"]  # noqa: Y015
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["brings_entropy", b"brings_entropy", "forfeited", b"forfeited", "is_house", b"is_house", "name", b"name", "ready", b"ready", "strength", b"strength", "taken", b"taken"]  # noqa: Y015
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1025,7 +1035,9 @@ class ListMatchesRequest(_message.Message):
     mine: _builtins.bool
     """Only matches in which the caller holds a seat."""
     player: _builtins.str
-    """Only matches in which a seat has exactly this display name, after NFC; names are not unique. Empty = all."""
+    """Only matches in which a seat has exactly this display name, after NFC and without the number of a table; names are
+    not unique. Empty = all.
+    """
     page_size: _builtins.int
     """How many at most, 1 to 200; 0 = 50; more are cut to 200, negative is refused."""
     page_token: _builtins.str

@@ -263,8 +263,10 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     """
     REFUSAL_REASON_NAME_REFUSED: _RefusalReason.ValueType  # 114
     """The display name cannot be shown. Cause: empty or longer than 40 characters after NFC, or with control,
-    bidirectional, invisible or unassigned characters, more than 3 combining marks in a row, or spaces other than single
-    ones between words. The fact `why` says which. Client: choose another one.
+    bidirectional, invisible or unassigned characters, brackets, or signs with which screens mark players, more than 3
+    combining marks in a row or 8 in all, spaces other than single ones between words; or it looks like the name of a bot
+    or another reserved one. The fact `why` names the rule, and `character` the place of the character, from 1. Client:
+    choose another one.
     """
     REFUSAL_REASON_BANNED: _RefusalReason.ValueType  # 116
     """The caller is kept out for a time. Cause: an operator banned the subject, its address, or the seat that it had. The
@@ -783,8 +785,10 @@ trusts.
 """
 REFUSAL_REASON_NAME_REFUSED: RefusalReason.ValueType  # 114
 """The display name cannot be shown. Cause: empty or longer than 40 characters after NFC, or with control,
-bidirectional, invisible or unassigned characters, more than 3 combining marks in a row, or spaces other than single
-ones between words. The fact `why` says which. Client: choose another one.
+bidirectional, invisible or unassigned characters, brackets, or signs with which screens mark players, more than 3
+combining marks in a row or 8 in all, spaces other than single ones between words; or it looks like the name of a bot
+or another reserved one. The fact `why` names the rule, and `character` the place of the character, from 1. Client:
+choose another one.
 """
 REFUSAL_REASON_BANNED: RefusalReason.ValueType  # 116
 """The caller is kept out for a time. Cause: an operator banned the subject, its address, or the seat that it had. The

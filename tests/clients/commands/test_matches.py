@@ -58,7 +58,14 @@ def test_matches_are_found_by_state_and_by_player(address: str, tmp_path: Path) 
             code, lines, _ = await rollbook(tmp_path, "matches", "--player", "Ben", "--json", *at)
             (facts,) = objects(matches_command, "\n".join(lines))
             named = {"match": matches[0].id, "game": "cant_stop", "state": "finished", "is_private": False}
-            seats = {"names": ["Anna", "Ben"], "taken": [0, 1], "out": [0], "places": [2, 1], "waits_for_you": None}
+            seats = {
+                "names": ["Anna", "Ben"],
+                "taken": [0, 1],
+                "out": [0],
+                "places": [2, 1],
+                "bots": {},
+                "waits_for_you": None,
+            }
             assert named | seats == {name: value for name, value in facts.items() if not name.endswith("_ms")}
             assert 0 < facts["opened_ms"] <= facts["changed_ms"]
             assert 64 == (await rollbook(tmp_path, "matches", "--json", "--ids", *at))[0]

@@ -74,7 +74,7 @@ def test_bots_of_the_house_play_where_they_are_asked_to(tmp_path: Path, workers:
             await play(match, {1, 2})
             summary = (await match.state()).summary
             assert summary.seats[0].forfeited
-            assert ["Anna", "Anna (bot, random)", "Tom (bot, heuristic)"] == [seat.name for seat in summary.seats]
+            assert ["Anna", "Uno", "Duo"] == [seat.name for seat in summary.seats]
             assert all(seat.brings_entropy for seat in summary.seats)
             assert 1 == len(houses(service))
 

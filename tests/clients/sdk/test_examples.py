@@ -75,8 +75,7 @@ def test_the_example_of_the_readme_plays_a_match_to_its_end(tmp_path: Path) -> N
         async def played() -> None:
             async with connect(one.address) as somebody:
                 (match,) = [summary async for summary in somebody.matches(player="Anna")]
-            anna, bot = (seat.name for seat in match.seats)
-            assert ("Anna", True) == (anna, "(bot" in bot)
+            assert [("Anna", False), ("Uno", True)] == [(seat.name, seat.is_house) for seat in match.seats]
             assert [1, 2] == sorted(match.places.places)
 
         asyncio.run(asyncio.wait_for(played(), 60))

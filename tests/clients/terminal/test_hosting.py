@@ -45,7 +45,7 @@ def test_a_bot_sits_down_at_once_and_plays(address: str, tmp_path: Path) -> None
         anna.press("1")
         anna.until("1 Weak")
         anna.press("1")
-        anna.until("(bot, random)")
+        anna.until("Uno (bot, weak)")
         anna.until(lambda text: "Your turn" in text or "'s turn" in text)
 
 

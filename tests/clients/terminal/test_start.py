@@ -59,6 +59,15 @@ def test_a_name_is_kept_until_another_is_given(tmp_path: Path) -> None:
     assert 0o700 == stat.S_IMODE(folder.stat().st_mode)
 
 
+@pytest.mark.parametrize(("login", "name"), [("anna", "anna"), ("admin", ""), ("bot", "")])
+def test_a_login_name_that_no_player_may_have_is_not_used(
+    login: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such a user starts as a guest instead of being refused."""
+    monkeypatch.setenv("LOGNAME", login)
+    assert name == Profile(tmp_path).name
+
+
 @pytest.mark.parametrize("command", ["play", "watch", "replay"])
 def test_a_command_loads_neither_grpc_nor_textual_before_it_is_called(command: str) -> None:
     """`rollbook --help` lists all commands, and must not pay for a terminal that nobody asked for."""

@@ -77,6 +77,27 @@ def test_whoever_sits_down_at_once_at_two_replicas_keeps_the_name(valkey: Server
     run(valkey, scenario)
 
 
+def test_names_that_look_alike_are_told_apart_in_every_order(valkey: Server) -> None:
+    """The later player gets a number at either replica, and lists find every one by the plain name."""
+
+    async def scenario(one: World, other: World) -> None:
+        people = [(one, other)[seat % 2].person(f"tom-{seat}") for seat in range(3)]
+        match_id = (await people[0].open(seats=4)).match_id
+        await asyncio.gather(*[sit(person, match_id, "Tom") for person in people])
+        assert ["Tom", "Tom (2)", "Tom (3)", ""] == await names(one.person("anybody"), match_id)
+        for world in (one, other):
+            for player in ("Tom", "Tom (3)"):
+                (found,) = (await world.person("anybody").call("ListMatches", player=player)).matches
+                assert match_id == found.match_id
+        await people[0].call("LeaveSeat", match_id=match_id)
+        again = {"match_id": match_id, "name": "Tom", "request_id": "sit-down-again"}
+        taken = await people[0].call("TakeSeat", **again)
+        assert taken == await people[0].call("TakeSeat", **again)
+        assert {"Tom", "Tom (2)", "Tom (3)", ""} == set(await names(other.person("anybody"), match_id))
+
+    run(valkey, scenario)
+
+
 def test_a_name_that_was_changed_elsewhere_is_not_put_back(valkey: Server) -> None:
     """A player leaves and returns under another name; a process that knew the old name appends next."""
 

@@ -106,11 +106,13 @@ def test_bots_of_the_house_sit_down_where_the_opener_wants_them() -> None:
         second = await opener.call("AddBot", **where)
         assert [2, 0] == [first.seat, second.seat]
         taken = Event.FromString(first.made.events[0].event).seat_taken
-        anna, tom = HouseBot("Anna", "monte_carlo"), HouseBot("Tom", "heuristic")
+        anna, tom = HouseBot("Uno", "monte_carlo"), HouseBot("Duo", "heuristic")
         assert entropy_commitment(entropy_of(secret_of(b"s" * 32, anna.sub), match_id)) == taken.entropy_commitment
         assert taken.house
-        names = [seat.name for seat in (await opener.look(match_id)).summary.seats]
-        assert ["Tom (bot, heuristic)", "", "Anna (bot, monte carlo)", ""] == names
+        (listed,) = (await opener.call("ListMatches")).matches
+        for summary in ((await opener.look(match_id)).summary, listed):
+            seats = [(seat.name, seat.is_house, seat.strength) for seat in summary.seats]
+            assert [("Duo", True, 2), ("", False, 0), ("Uno", True, 3), ("", False, 0)] == seats
         assert [(match_id, anna), (match_id, anna), (match_id, tom)] == world.invited
         await opener.call("FreeSeat", **where, seat=2)
         assert not (await opener.look(match_id)).summary.seats[2].taken

@@ -117,7 +117,8 @@ def test_there_is_a_public_match_of_each_game_and_every_seat_brings_entropy(tmp_
             found = await until(guest, all_run)
             for match in found.values():
                 assert [True] * 3 == [seat.brings_entropy for seat in match.seats]
-                assert ["Anna (bot)", "Tom (bot)", "Willi (bot)"] == [seat.name for seat in match.seats]
+                assert ["Uno", "Duo", "Trio"] == [seat.name for seat in match.seats]
+                assert [(True, 1)] * 3 == [(seat.is_house, seat.strength) for seat in match.seats]
                 assert (False, False) == (match.is_private, match.dice_fixed)
             assert 0 == service.end()
             assert '"level": "error"' not in service.said()
@@ -145,7 +146,7 @@ def test_the_log_says_who_is_a_bot_of_the_house(tmp_path: Path) -> None:
         async with demonstrating(tmp_path) as (_, guest):
             for match in (await until(guest, all_run)).values():
                 assert [True] * 3 == [taken.house for taken in await seats_taken(guest, match.match_id)]
-            for name in ("house-anna", "Anna (bot)"):
+            for name in ("house-uno", "Anna the robot"):
                 another = Stranger(guest.line, name, random.Random(name))
                 await another.sign_in()
                 match_id = await another.open(2, cant_stop={})

@@ -49,7 +49,7 @@ def match_line(summary: MatchSummary, own: OwnMatch | None, words: Words, wide: 
     private = words("lobby.private") if summary.is_private else ""
     agreed = " · ".join(part for part in (clock, private) if part)
     everything = " · ".join(part for part in (agreed, options) if part)
-    names = [seating.name(seat) if each.taken else words("lobby.free") for seat, each in enumerate(summary.seats)]
+    names = [seating.labelled(seat) if each.taken else words("lobby.free") for seat, each in enumerate(summary.seats)]
     left = wide - TITLE - state - 1 - BESIDE_NAME * len(names)
     longest = _longest(names, left - width(everything), NAME) or _longest(names, left - width(agreed), LEAST_NAME)
     for number, (seat, name) in enumerate(zip(summary.seats, names, strict=True)):

@@ -9,8 +9,11 @@ from typing import Final, Self, TypeAlias
 
 from rollbook.identity.tokens import HOUSE, OWN_ISSUER, Role, Subject
 
-NAMES: Final = ("Anna", "Tom", "Willi", "Heike", "Rita", "Peter")
-"""As many as the largest game has seats."""
+_KEYS: Final = {"Uno": "anna", "Duo": "tom", "Trio": "willi", "Quattro": "heike", "Quinto": "rita", "Sesto": "peter"}
+"""The part of each bot's subject, older than its name: services of all versions read each other's seats of bots."""
+
+NAMES: Final = tuple(_KEYS)
+"""As many as the largest game has seats. No person may choose one of them."""
 
 STRATEGIES: Final = ("random", "heuristic", "monte_carlo")
 """Strategies available in every game, from weak to strong."""
@@ -23,9 +26,9 @@ STRATEGY: Final = "heuristic"
 class HouseBot:
     """A bot that can be invited to a table; it takes at most one seat there.
 
-    >>> HouseBot("Rita", "monte_carlo")
-    HouseBot(name='Rita', strategy='monte_carlo')
-    >>> HouseBot.of("house-rita-monte_carlo") == HouseBot("Rita", "monte_carlo")
+    >>> HouseBot("Quinto", "monte_carlo")
+    HouseBot(name='Quinto', strategy='monte_carlo')
+    >>> HouseBot.of("house-rita-monte_carlo") == HouseBot("Quinto", "monte_carlo")
     True
     """
 
@@ -35,26 +38,21 @@ class HouseBot:
     @classmethod
     def of(cls, sub: str) -> Self:
         """The bot with this subject; raises ValueError if there is none."""
-        name, _, strategy = sub.removeprefix(HOUSE).partition("-")
-        bot = cls(name.capitalize(), strategy)
-        if bot.name not in NAMES or strategy not in STRATEGIES or bot.sub != sub:
-            raise ValueError(f"{sub!r} is no bot of the house")
-        return bot
+        for strategy in STRATEGIES:
+            for bot in bots_of(strategy):
+                if bot.sub == sub:
+                    return cls(bot.name, strategy)
+        raise ValueError(f"{sub!r} is no bot of the house")
 
     @property
     def sub(self) -> str:
         """The bot's subject, which contains the strategy, so that a restarted house knows how the bot plays."""
-        return f"{HOUSE}{self.name.lower()}-{self.strategy}"
-
-    @property
-    def shown(self) -> str:
-        """The bot's name at the table."""
-        return f"{self.name} (bot, {self.strategy.replace('_', ' ')})"
+        return f"{HOUSE}{_KEYS[self.name]}-{self.strategy}"
 
     @property
     def subject(self) -> Subject:
         """The bot as a caller."""
-        return Subject(OWN_ISSUER, self.sub, Role.PLAYER, (), self.shown, 0)
+        return Subject(OWN_ISSUER, self.sub, Role.PLAYER, (), self.name, 0)
 
 
 Invite: TypeAlias = Callable[[str, HouseBot], None]
@@ -64,6 +62,18 @@ Invite: TypeAlias = Callable[[str, HouseBot], None]
 def bots_of(strategy: str) -> Iterator[HouseBot]:
     """All bots with a strategy."""
     return (HouseBot(name, strategy) for name in NAMES)
+
+
+def demo_bots() -> Iterator[Subject]:
+    """The bots that play the demo's matches, at random."""
+    return (Subject(OWN_ISSUER, f"{HOUSE}{name.lower()}", Role.PLAYER, (), name, 0) for name in NAMES)
+
+
+def strengths() -> Iterator[tuple[Subject, int]]:
+    """Every bot with its strength, from 1."""
+    for strength, strategy in enumerate(STRATEGIES, start=1):
+        yield from ((bot.subject, strength) for bot in bots_of(strategy))
+    yield from ((bot, 1) for bot in demo_bots())
 
 
 def secret_of(service_key: bytes, sub: str) -> bytes:

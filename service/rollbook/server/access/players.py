@@ -11,7 +11,7 @@ from rollbook.identity import references
 from rollbook.identity.tokens import Subject
 from rollbook.match.chain import entropy_of
 from rollbook.match.commands import Origin
-from rollbook.server.access.house_bots import HouseBot, secret_of
+from rollbook.server.access.house_bots import HouseBot, secret_of, strengths
 
 MOST_REFERENCES: Final = 20_000
 """Cache size: references of players."""
@@ -50,6 +50,11 @@ class Players:
     def brought_by(self, bot: HouseBot, match_id: str) -> bytes:
         """The entropy of a bot of the house in a match, which the bot's process derives in the same way."""
         return entropy_of(secret_of(self._key, bot.sub), match_id)
+
+    def strength(self, player: bytes, match_id: str) -> int:
+        """The strength of the bot of the house with this reference, from 1; 0 for any other player."""
+        bots = ((self._reference(bot.key, match_id), strength) for bot, strength in strengths())
+        return next((strength for reference, strength in bots if reference == player), 0)
 
     def pseudonym(self, who: str) -> str:
         """A stable name for a subject or an address, under which matches or guests are counted."""

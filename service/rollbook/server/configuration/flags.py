@@ -157,6 +157,15 @@ class Flags:
             "two issuers is two subjects. In the variable, paths are separated as in PATH."
         ),
     ] = ()
+    reserved_names: Annotated[
+        Path | None,
+        About(
+            "A text file with names that no player may choose, nor names that look like them: one a line; lines that "
+            "begin with # are comments. Names of bots and words such as operator are always reserved. Tokens of "
+            "trusted issuers keep their names. Default: none.",
+            unset="only those that are always reserved",
+        ),
+    ] = None
     trust_proxy: Annotated[
         tuple[str, ...],
         About(

@@ -27,6 +27,8 @@ from rollbook.storage.redis.durability import Durability
 LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
 
 HIGHEST_PORT: Final = 65_535
+LONGEST_RESERVED: Final = 65_536
+"""Bytes in a file of reserved names."""
 
 OFF: Final = "off"
 """Given in place of an address to switch something off."""
@@ -199,6 +201,8 @@ class Settings:
     """Whether the service must not start without the page, because an operator has set its address."""
     trust_issuer: tuple[Path, ...] = ()
     """Files that describe other issuers whose tokens are accepted."""
+    reserved_names: tuple[str, ...] = ()
+    """Names that no player may choose, in addition to those that are always reserved."""
     trust_proxy: tuple[Network, ...] = ()
     """Networks of proxies whose x-forwarded-for is trusted."""
     limits: Limits = field(default_factory=Limits)
@@ -255,6 +259,7 @@ class Settings:
             web=_web(flags.web, insecure=flags.insecure),
             web_is_needed=flags.web is not None and flags.web != OFF,
             trust_issuer=tuple(path.expanduser() for path in flags.trust_issuer),
+            reserved_names=() if flags.reserved_names is None else _reserved(flags.reserved_names.expanduser()),
             trust_proxy=tuple(_network(text) for text in flags.trust_proxy),
             limits=limits,
             demo_seconds=flags.demo_seconds if flags.demo else None,
@@ -282,6 +287,20 @@ def _name(name: str) -> str:
     except ValueError as wrong:
         raise SettingRefused("--name", str(wrong)) from None
     return name
+
+
+def _reserved(path: Path) -> tuple[str, ...]:
+    try:
+        with path.open("rb") as file:
+            data = file.read(LONGEST_RESERVED + 1)
+        lines = [line.strip() for line in data.decode("utf-8-sig").splitlines()]
+    except OSError as failure:
+        raise SettingRefused("--reserved-names", f"{path}: {failure.strerror}") from failure
+    except UnicodeDecodeError:
+        raise SettingRefused("--reserved-names", f"{path} is not a text in UTF-8") from None
+    if len(data) > LONGEST_RESERVED:
+        raise SettingRefused("--reserved-names", f"{path} has more than {LONGEST_RESERVED:,} bytes")
+    return tuple(line for line in lines if line and not line.startswith("#"))
 
 
 def _tls(certificate: Path | None, key: Path | None) -> Tls | None:

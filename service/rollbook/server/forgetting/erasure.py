@@ -15,6 +15,7 @@ from typing import Final, Protocol
 from google.protobuf.message import DecodeError
 
 from rollbook.files import Step, no_step
+from rollbook.identity.names import plain_name
 from rollbook.replay_file.container import NotAReplay, read, without_names
 from rollbook.server.forgetting.kept_names import Place
 from rollbook.server.lobby.archive_index import ArchiveIndex
@@ -59,7 +60,7 @@ class Selection:
     matches: frozenset[str]
     """Erase all names in these matches."""
     player: str | None = None
-    """Erase exactly this name."""
+    """Erase exactly this name, also where it has the number of a table."""
     reference: Callable[[str], bytes] | None = None
     """Returns the reference, in a match, of the player whose names to erase."""
 
@@ -73,7 +74,7 @@ class Selection:
         return {
             seat
             for seat, (name, player) in enumerate(zip(names, players, strict=False))
-            if name and (match_id in self.matches or name == self.player or player == reference)
+            if name and (match_id in self.matches or self.player in {name, plain_name(name)} or player == reference)
         }
 
 

@@ -15,6 +15,7 @@ from typing import Final, TypeVar
 
 import structlog
 
+from rollbook.identity.names import plain_name
 from rollbook.server.lobby.lobby import ListedMatch
 from rollbook.storage.archive.port import ArchiveUnavailable
 
@@ -80,7 +81,7 @@ class ArchiveIndex:
             int(summary.state),
             listed.write(),
         )
-        names = sorted({seat.name for seat in summary.seats if seat.taken and seat.name})
+        names = sorted({plain_name(seat.name) for seat in summary.seats if seat.taken and seat.name})
 
         def note(database: sqlite3.Connection) -> None:
             _forget(database, summary.match_id)

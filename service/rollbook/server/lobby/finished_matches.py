@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import compress
 from typing import Final
 
 import structlog
@@ -31,7 +32,14 @@ _logger = structlog.get_logger()
 class Finished:
     """Summaries of the archived matches."""
 
-    def __init__(self, log: ArchivedLog, index: ArchiveIndex) -> None:
+    def __init__(
+        self,
+        log: ArchivedLog,
+        index: ArchiveIndex,
+        strength_of: Callable[[bytes, str], int] = lambda _player, _match_id: 0,
+    ) -> None:
+        """`strength_of` is `Players.strength`, as files contain no strengths."""
+        self._strength_of = strength_of
         self._archived = log
         self._index = index
         self._broken: dict[str, str] = {}
@@ -62,7 +70,7 @@ class Finished:
 
         def note() -> ListedMatch:
             stored = whole(data, match_id)
-            listed = listed_of(match_id, entries_of(stored), stored.replay.names)
+            listed = listed_of(match_id, entries_of(stored), stored.replay.names, self._strength_of)
             self._index.put(listed, version)
             return listed
 
@@ -121,10 +129,16 @@ class Finished:
         self._index.close()
 
 
-def listed_of(match_id: str, entries: Sequence[Entry], names: Sequence[str]) -> ListedMatch:
+def listed_of(
+    match_id: str,
+    entries: Sequence[Entry],
+    names: Sequence[str],
+    strength_of: Callable[[bytes, str], int],
+) -> ListedMatch:
     """A finished match as the lobby lists it, from its log and the names; the opener is not kept."""
     ledger = Ledger.fold(match_id, list(entries))
     players = tuple(ledger.players)
     by_player = {player: name for player, name in zip(players, names, strict=False) if player}
+    strengths = {player: strength_of(player, match_id) for player in compress(players, ledger.house)}
     opened_ms = int(Event.FromString(entries[0].event).time_ms)
-    return ListedMatch(summary_message(ledger, by_player, opened_ms), b"", players)
+    return ListedMatch(summary_message(ledger, by_player, opened_ms, strengths=strengths), b"", players)

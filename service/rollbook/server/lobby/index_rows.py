@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import Final
 
+from rollbook.identity.names import plain_name
 from rollbook.storage.port import IndexRow
 from rollbook.v1.match_pb2 import (
     MATCH_STATE_ABORTED,
@@ -66,7 +67,7 @@ def row_of(summary: MatchSummary, holders: Sequence[str]) -> IndexRow:
         if seat.taken:
             lists[seats_of(holder) if holder else UNHELD] = None
         if seat.taken and seat.name:
-            lists[named(seat.name)] = None
+            lists[named(plain_name(seat.name))] = None
     due_ms, longest_ms = _due(summary)
     agenda = (ARCHIVE if summary.state in OVER else SWEEP) if longest_ms else ""
     return IndexRow(summary.opened_ms, tuple(lists), agenda, due_ms, longest_ms)

@@ -21,6 +21,7 @@ from cachetools import LRUCache
 from google.protobuf.message import DecodeError
 
 from rollbook.identity import references
+from rollbook.identity.names import name_at_table
 from rollbook.identity.references import REFERENCE_BYTES
 from rollbook.match.chain import Position
 from rollbook.match.codec.moves import Unreadable
@@ -61,6 +62,8 @@ class MatchMetadata:
     """The opener's reference; empty after it was erased."""
     names: dict[bytes, str] = field(default_factory=dict)
     """Names by reference; an erased name is empty."""
+    strengths: dict[bytes, int] = field(default_factory=dict)
+    """Strengths of bots of the house, by reference."""
     holders: dict[bytes, str] = field(default_factory=dict)
     """Pseudonyms under which seats are counted, by reference; missing where an older version wrote none."""
     sequence: int = 0
@@ -119,12 +122,13 @@ class ListedMatch:
     @property
     def metadata(self) -> MatchMetadata:
         """The metadata in this entry."""
-        seated = zip(self.players, self.summary.seats, strict=True)
+        seated = list(zip(self.players, self.summary.seats, strict=True))
         names = {player: seat.name for player, seat in seated if player}
+        strengths = {player: seat.strength for player, seat in seated if seat.strength}
         holders = {player: holder for player, holder in zip(self.players, self.holders, strict=False) if holder}
         summary = self.summary
         return MatchMetadata(
-            summary.opened_ms, self.opener, names, holders, summary.position.sequence, summary.rematch_of
+            summary.opened_ms, self.opener, names, strengths, holders, summary.position.sequence, summary.rematch_of
         )
 
 
@@ -137,8 +141,10 @@ class StoredLobby:
         store: IndexedLobby,
         clock: SharedClock,
         archived: Callable[[str], Awaitable[ListedMatch | None]] | None = None,
+        strength_of: Callable[[bytes, str], int] = lambda _player, _match_id: 0,
     ) -> None:
-        """`archived` returns the archive's entry of a match; None: there is no archive."""
+        """`archived` returns the archive's entry of a match; None: no archive. `strength_of` is `Players.strength`."""
+        self._strength_of = strength_of
         self._log = log
         self._store = store
         self._clock = clock
@@ -188,7 +194,11 @@ class StoredLobby:
         if _runs(ledger):
             metadata.written = tuple(ledger.match.forfeited), ledger.head.link
         if name:
-            metadata = replace(metadata, names={**metadata.names, player: name})
+            others = [metadata.names.get(other, "") for other in ledger.players if other not in {b"", player}]
+            metadata = replace(metadata, names={**metadata.names, player: name_at_table(name, others)})
+            is_house = ledger.house[ledger.players.index(player)]
+            if is_house and (strength := self._strength_of(player, ledger.opened.match_id)):
+                metadata = replace(metadata, strengths={**metadata.strengths, player: strength})
         if holder:
             metadata = replace(metadata, holders={**metadata.holders, player: holder})
         return _entry(ledger, metadata)
@@ -386,7 +396,9 @@ def _is_up_to_date(ledger: Ledger, metadata: MatchMetadata) -> bool:
 
 
 def _entry(ledger: Ledger, metadata: MatchMetadata) -> LobbyEntry:
-    summary = summary_message(ledger, metadata.names, metadata.opened_ms, metadata.rematch_of)
+    summary = summary_message(
+        ledger, metadata.names, metadata.opened_ms, metadata.rematch_of, strengths=metadata.strengths
+    )
     holders = tuple(metadata.holders.get(player, "") for player in ledger.players)
     listed = ListedMatch(summary, metadata.opener, tuple(ledger.players), holders if any(holders) else ())
     return LobbyEntry(listed.write(), listed.row)

@@ -161,7 +161,9 @@ class Sight:
     def summary(self) -> MatchSummary:
         """The match's summary."""
         metadata = self.metadata
-        return summary_message(self.ledger, metadata.names, metadata.opened_ms, metadata.rematch_of)
+        return summary_message(
+            self.ledger, metadata.names, metadata.opened_ms, metadata.rematch_of, strengths=metadata.strengths
+        )
 
     def perspective_on(self, ledger: Ledger, *, public_only: bool = False) -> Perspective:
         """The caller's perspective on another state of the match."""
@@ -247,8 +249,10 @@ class Sights:
         ledger = self._replicas.known(listed.match_id)
         if ledger is None or ledger.head.sequence != length or not _follows(ledger, listed):
             return None
-        names = {player: seat.name for player, seat in zip(ledger.players, listed.seats, strict=True) if player}
-        return summary_message(ledger, names, listed.opened_ms)
+        seats = [(player, seat) for player, seat in zip(ledger.players, listed.seats, strict=True) if player]
+        names = {player: seat.name for player, seat in seats}
+        strengths = {player: seat.strength for player, seat in seats}
+        return summary_message(ledger, names, listed.opened_ms, strengths=strengths)
 
     async def summary(self, caller: Subject, listed: MatchSummary) -> MatchSummary | None:
         """The current summary of a listed match for the caller; None if the match is gone.

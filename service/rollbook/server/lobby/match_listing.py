@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 
+from rollbook.identity.names import plain_name
 from rollbook.identity.references import is_match_id
 from rollbook.identity.tokens import Role, Subject
 from rollbook.rules.catalogue import current, rulesets
@@ -104,7 +105,7 @@ class Lists:
         if request.state not in proto.MatchState.values():
             raise Refusal("STATE_UNKNOWN", "there is no such state of a match")
         cursor = self._tokens.read(caller, request) if request.page_token else None
-        player = unicodedata.normalize("NFC", request.player)
+        player = plain_name(unicodedata.normalize("NFC", request.player))
         response = proto.ListMatchesResponse()
         looked, most, slices = 0, LOOKED_AT_LEAST + LOOKED_A_MATCH * size, Slices()
         try:
@@ -226,7 +227,7 @@ def _matches(request: proto.ListMatchesRequest, player: str, summary: proto.Matc
         return False
     if request.lost and not (summary.is_lost or summary.aborted.reason == ABORT_REASON_LOG_LOST):
         return False
-    return not player or any(seat.taken and seat.name == player for seat in summary.seats)
+    return not player or any(seat.taken and plain_name(seat.name) == player for seat in summary.seats)
 
 
 class PageTokens:

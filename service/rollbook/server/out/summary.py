@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from rollbook.match.codec.envelope import aborted_message
 from rollbook.match.codec.views import write_options
 from rollbook.match.ledger import Ledger
 from rollbook.v1 import match_pb2 as proto
 
+NO_STRENGTHS: Final[Mapping[bytes, int]] = {}
+
 
 def summary_message(
-    ledger: Ledger, names: Mapping[bytes, str], opened_ms: int, rematch_of: str = ""
+    ledger: Ledger,
+    names: Mapping[bytes, str],
+    opened_ms: int,
+    rematch_of: str = "",
+    strengths: Mapping[bytes, int] = NO_STRENGTHS,
 ) -> proto.MatchSummary:
-    """The summary for everyone who may see the match; `names` are by reference, and come from outside the log."""
+    """The summary for everyone who may see the match.
+
+    `names`, and `strengths` of bots, are by reference, and come from outside the log.
+    """
     match, opened = ledger.match, ledger.opened
     message = proto.MatchSummary(
         match_id=opened.match_id,
@@ -42,6 +52,8 @@ def summary_message(
             brings_entropy=bool(ledger.entropy_commitments[seat]),
             ready=match.entropy[seat] is not None,
             forfeited=seat in match.forfeited,
+            is_house=ledger.house[seat],
+            strength=strengths.get(player, 0) if player else 0,
         )
     message.options.CopyFrom(write_options(ledger.game, opened.options))
     _write_result(message, ledger)

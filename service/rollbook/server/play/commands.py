@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
+from rollbook.identity.names import is_name_at_table
 from rollbook.identity.tokens import Role, Subject
 from rollbook.match.chain import Position, entropy_commitment
 from rollbook.match.codec.envelope import LINK_BYTES
@@ -75,7 +76,7 @@ class Commands:
         answer = await self._carried_out(sight, command, name, self._players.pseudonym(sight.caller.key))
         known = sight.metadata.names.get(sight.player)
         repeats = sight.ledger.made_by(origin.request) is not None
-        if known and request.name and known != name and repeats:
+        if known and request.name and not is_name_at_table(known, name) and repeats:
             raise RequestReused
         return answer
 
@@ -88,7 +89,7 @@ class Commands:
         seat = request.seat if request.HasField("seat") else None
         commitment = entropy_commitment(players.brought_by(bot, match_id))
         command = TakeSeat(origin, seat, commitment, house=True, misplaced=await self._misplaced(sight, request))
-        return await self._carried_out(sight, command, bot.shown, players.pseudonym(bot.subject.key))
+        return await self._carried_out(sight, command, bot.name, players.pseudonym(bot.subject.key))
 
     async def free_seat(self, sight: Sight, request: proto.FreeSeatRequest) -> Answer:
         """Free a seat of a match that the caller has opened."""

@@ -17,8 +17,8 @@ from typing import Any, Final
 
 from rollbook import processes
 from rollbook.identity.service_keys import ServiceKeys
-from rollbook.identity.tokens import HOUSE, Issuer, Role
-from rollbook.server.access.house_bots import NAMES, HouseBot, Invite, secret_of
+from rollbook.identity.tokens import Issuer, Subject
+from rollbook.server.access.house_bots import HouseBot, Invite, demo_bots, secret_of
 from rollbook.server.configuration.settings import Listen, Settings, Tls
 from rollbook.server.process.child_process import CompanionProcess
 
@@ -83,7 +83,7 @@ class HouseProcess(CompanionProcess):
             self._send(self._seat(match_id, bot))
 
     def _instructions(self) -> Mapping[str, Any]:
-        bots = [self._bot(f"{HOUSE}{name.lower()}", f"{name} (bot)") for name in NAMES]
+        bots = [self._bot(bot) for bot in demo_bots()]
         return {"pause_seconds": self._pause_seconds, "bots": bots}
 
     def _news(self) -> Iterable[Mapping[str, Any]]:
@@ -101,11 +101,11 @@ class HouseProcess(CompanionProcess):
             "match": match_id,
             "sub": bot.sub,
             "strategy": bot.strategy,
-            "bot": self._bot(bot.sub, bot.shown),
+            "bot": self._bot(bot.subject),
         }
 
-    def _bot(self, sub: str, shown: str) -> Mapping[str, str]:
+    def _bot(self, bot: Subject) -> Mapping[str, str]:
         token = self._issuer.mint(
-            sub, Role.PLAYER, name=shown, issued_at=int(time.time()), lifetime_seconds=TOKEN_SECONDS
+            bot.sub, bot.role, name=bot.name, issued_at=int(time.time()), lifetime_seconds=TOKEN_SECONDS
         )
-        return {"name": shown, "token": token, "secret": secret_of(self._service_key, sub).hex()}
+        return {"name": bot.name, "token": token, "secret": secret_of(self._service_key, bot.sub).hex()}

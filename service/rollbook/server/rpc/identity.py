@@ -9,7 +9,7 @@ from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from rollbook.identity.names import player_name
+from rollbook.identity.names import ReservedNames, player_name
 from rollbook.identity.refusals import TokenReason, TokenRefused
 from rollbook.identity.service_keys import SigningKey
 from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role, Subject, TrustedIssuer, Verifier
@@ -65,6 +65,7 @@ class IdentityServicer(IdentityServiceServicer):
         replay_key: SigningKey,
         name: str,
         limits: Limits,
+        reserved: ReservedNames,
         quota: GuestQuota,
         codes: DeviceCodes,
         callers: Callers,
@@ -84,6 +85,7 @@ class IdentityServicer(IdentityServiceServicer):
         self._count_guest = count_guest
         self._token_seconds = limits.guest_token_seconds
         self._of_returning = Rates(RETURNS_PER_HOUR / _HOUR_SECONDS, RETURNS_PER_HOUR)
+        self._reserved = reserved
         self._quota = quota
         self._codes = codes
         self._callers = callers
@@ -109,7 +111,7 @@ class IdentityServicer(IdentityServiceServicer):
             # A returning guest does not count against the quota of new guests.
             self._of_returning.take(old.key, self._clock_ms())
         kept = "" if old is None else old.name
-        name = player_name(request.name, kept) if request.name else kept or GUEST
+        name = player_name(request.name, kept, self._reserved) if request.name else kept or GUEST
         issued_at = self._clock_ms() // 1_000
         lifetime = self._token_seconds
         sub = _new_sub(guests) if old is None else old.sub

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 
-from rollbook.identity.names import player_name
+from rollbook.identity.names import ReservedNames, player_name
 from rollbook.identity.tokens import Role, Subject
 from rollbook.match.fold import Misplaced
 from rollbook.rules.game import Watcher
@@ -32,11 +32,16 @@ from rollbook.v1.match_pb2_grpc import MatchServiceServicer
 
 @dataclass(frozen=True, slots=True)
 class Seats:
-    """Decides who may take a seat, and how many seats."""
+    """Decides who may take a seat, under which name, and how many seats."""
 
     players: Players
     rematches: Rematches
     quotas: Quotas
+    reserved: ReservedNames
+
+    def name(self, caller: Subject, chosen: str) -> str:
+        """The name of a caller at a table: the chosen one, else that of its token; raises NameRefused."""
+        return player_name(chosen, caller.name, self.reserved) if chosen else caller.name
 
     @asynccontextmanager
     async def allowed(self, sight: Sight, request: proto.TakeSeatRequest) -> AsyncIterator[None]:
@@ -128,7 +133,7 @@ class MatchServicer(MatchServiceServicer):
         code = request.invitation_code
         async with self._located(caller, request, code):
             sight = await self._sights.now(caller, request.match_id, code, request.request_id)
-            name = player_name(request.name, caller.name) if request.name else caller.name
+            name = self._seats.name(caller, request.name)
             async with self._seats.allowed(sight, request):
                 answer = await self._commands.take_seat(sight, request, name)
             seat, closed = seat_taken(answer)
