@@ -10,8 +10,8 @@ from rollbook_clients.terminal.profile import Profile
 def device(*, at: ServiceOptions = LOCAL_SERVICE) -> int:
     """Print a one-time code that makes you the same player on a second device, and the command to type there.
 
-    The code can be used once, for five minutes. A seat must be made ready on the device that took it; everything else
-    works on both. Exit code 1 if the service refuses, 3 if none answers.
+    The code can be used once, for five minutes, here or on the page (/device). Its first eight letters are enough, but
+    then a seat must be made ready on the device that took it. Exit code 1 if the service refuses, 3 if none answers.
 
     Example: `rollbook device --service localhost:50051`
     """

@@ -34,7 +34,7 @@ def play(  # noqa: PLR0913 - every flag is a parameter
     link
         An invitation: HOST:PORT/MATCH, or HOST:PORT/MATCH/CODE of a private match.
     code
-        The code printed by `rollbook device` on your other device: be the same player here.
+        The code from `rollbook device` or the page (/device) on your other device: be the same player here.
     name
         Your display name. Default: the last one you used, else your login name.
     language

@@ -7,6 +7,7 @@ can still get ready where it has a seat. A file can hold both, by address of the
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import secrets
 import time
@@ -26,6 +27,7 @@ from rollbook_clients.sdk.patience import Deadline
 from rollbook_clients.sdk.refusals import LimitReached, Unauthenticated, Unreachable
 
 _SECRET_BYTES: Final = 32
+_CODE_LETTERS: Final = 8
 _EXPIRED: Final = "TOKEN_EXPIRED"
 _RENEWED_WITH: Final = 0.25
 """Fraction of a token's lifetime that is left when it is renewed."""
@@ -60,16 +62,20 @@ class Caller:
         self.name = name
         self._is_guest = is_guest or not token
         self._keep = keep
-        self._code = "" if token else code
+        self._code, carried = ("", b"") if token else read_code(code)
         kept = _kept(keep, connection.address) if keep is not None else {}
         self.token = token or kept.get("token", "")
-        self._secret = secret or bytes.fromhex(kept.get("secret", "")) or secrets.token_bytes(_SECRET_BYTES)
+        self._secret = secret or carried or bytes.fromhex(kept.get("secret", "")) or secrets.token_bytes(_SECRET_BYTES)
         self._renew_at = float("inf")
         self._renewing = asyncio.Lock()
 
     def entropy(self, match_id: str) -> bytes:
         """This caller's entropy for the dice of a match: 32 bytes, secret until they are revealed."""
         return entropy_of(self._secret, match_id)
+
+    def carry(self, code: str) -> str:
+        """The code of a second device, followed by this caller's secret, which the service never receives."""
+        return f"{code}-{base64.b32encode(self._secret).decode().rstrip('=')}"
 
     async def arrive(self) -> None:
         """Check that the service replies, and sign in if this caller is a guest."""
@@ -144,6 +150,22 @@ class Caller:
         self._renew_at = time.monotonic() + _AGAIN_SECONDS
         with suppress(Unreachable, LimitReached):
             await self._sign_in(self.token, self.connection.patience.answer)
+
+
+def read_code(code: str) -> tuple[str, bytes]:
+    """The part of a device code for the service, and the secret behind it; empty if only the first part was typed.
+
+    >>> read_code("k7qm 2wxp")
+    ('K7QM2WXP', b'')
+    >>> read_code("K7QM-2WXP-" + "A" * 51 + "Q")[1].hex()[-4:]
+    '0001'
+    """
+    letters = "".join(character for character in code.upper() if character not in "- ")
+    with suppress(ValueError):
+        secret = base64.b32decode(letters[_CODE_LETTERS:] + "====")
+        if len(secret) == _SECRET_BYTES:
+            return letters[:_CODE_LETTERS], secret
+    return letters, b""
 
 
 def bearer(token: str) -> tuple[tuple[str, str], ...]:

@@ -140,10 +140,11 @@ class Table:
     async def device_code(self) -> str:
         """A code that signs in a second device as this guest, with `connect(code=…)`, within five minutes.
 
-        Both devices can do everything, except that `ready` works only on the device that took the seat.
+        Its first eight letters are for the service. The rest is the secret of the entropy, which only the devices know;
+        without it, `ready` works only on the device that took the seat.
         """
         answer = await self._caller.call(lambda line: line.identity.CreateDeviceCode, CreateDeviceCodeRequest())
-        return answer.code
+        return self._caller.carry(answer.code)
 
     async def open(  # noqa: PLR0913 - the settings of a match
         self,

@@ -14,7 +14,16 @@ from starlette.responses import Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from rollbook_clients.web import admission, boards, judge, lobby_pages, match_pages, replay_pages, verify_pages
+from rollbook_clients.web import (
+    admission,
+    boards,
+    device_pages,
+    judge,
+    lobby_pages,
+    match_pages,
+    replay_pages,
+    verify_pages,
+)
 from rollbook_clients.web.policy import Policy
 from rollbook_clients.web.visit import LANGUAGE, Page, PageOptions, Visit, handled
 from rollbook_clients.web.words import LANGUAGES
@@ -52,6 +61,7 @@ ROUTES: Final = (
     *replay_pages.ROUTES,
     *verify_pages.ROUTES,
     *judge.ROUTES,
+    *device_pages.ROUTES,
     ("POST", "/language", set_language),
 )
 

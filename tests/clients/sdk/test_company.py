@@ -180,6 +180,6 @@ def test_without_async_there_is_the_same_company(tmp_path: Path) -> None:
         with pytest.raises(LimitReached):
             match.add_bot("random")
         assert "seat_left" == match.free_seat(1).events[0].kind
-        assert 9 == len(table.device_code())
+        assert 9 + 1 + 52 == len(table.device_code())
         assert tmp_path / f"{match.id}.rollbook" == match.export(tmp_path)
         assert tmp_path / "mine" == match.export(tmp_path / "mine")
