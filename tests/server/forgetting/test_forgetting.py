@@ -172,3 +172,10 @@ def test_a_selection_takes_names_and_not_seats_without_one() -> None:
     assert {2} == Selection(frozenset(), "anna").seats("m", names, players)
     assert {0} == Selection(frozenset(), None, lambda _match: b"1").seats("m", names, players)
     assert set() == Selection(frozenset(), None, lambda _match: b"2").seats("m", names, players)
+
+
+def test_a_name_is_erased_where_a_table_has_numbered_it() -> None:
+    """Without the number all of that name are meant, with it exactly one."""
+    names, players = ["Tom", "Tom (2)", "Anna", "Tomas"], [b"1", b"2", b"3", b"4"]
+    assert {0, 1} == Selection(frozenset(), "Tom").seats("m", names, players)
+    assert {1} == Selection(frozenset(), "Tom (2)").seats("m", names, players)
