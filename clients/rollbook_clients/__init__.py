@@ -1,1 +1,1 @@
-"""Clients of Rollbook: whoever plays, watches and replays matches."""
+"""Clients of Rollbook: they play, watch and replay matches."""

@@ -86,7 +86,7 @@ def test_a_head_key_that_is_kept_elsewhere_is_a_line_of_the_same_name(tmp_path: 
         assert 0 == rollbook("key", str(file), "--create").returncode
     unnamed = rollbook("key", str(data), "--published")
     assert (64, "") == (unnamed.returncode, unnamed.stdout)
-    assert "say --name, the same as for the head key" in unnamed.stderr
+    assert "give --name, the same as for the head key" in unnamed.stderr
     lines = rollbook("key", str(head), "--published", "--role", "head", "--name", "Köln").stdout
     lines += rollbook("key", str(data), "--published", "--name", "Köln").stdout
     assert [("head", "Köln"), ("replay", "Köln")] == [(key.role, key.name) for key in read_keys(lines).values()]
@@ -112,8 +112,8 @@ def test_an_organiser_has_a_line_for_judges(tmp_path: Path) -> None:
         (("some.key", "--role", "head", "--name", " "), 64, "--name: a name has 1 to 100 printable characters"),
         (("none.key", "--published"), 3, "none.key: no such file or directory"),
         (("none/head.key", "--published"), 3, "none/head.key: no such file or directory"),
-        (("pyproject.toml", "--published"), 64, "pyproject.toml does not tell what it signs"),
-        ((".", "--published", "--role", "head"), 64, "its files tell the role"),
+        (("pyproject.toml", "--published"), 64, "pyproject.toml does not show what it signs"),
+        ((".", "--published", "--role", "head"), 64, "files are named after their roles"),
         (("--service", "127.0.0.1:1", "--published"), 3, "no service answers at 127.0.0.1:1"),
         (("--service", "127.0.0.1:1", "--published", "--tls-ca", "none.pem"), 3, "none.pem: No such file"),
     ],

@@ -89,8 +89,8 @@ def matches(  # noqa: PLR0913 - every flag is a parameter
 def lost(*, limit: int = 50, page: str = "", as_json: AsJson = False, at: ServiceOptions = LOCAL_SERVICE) -> int:
     """List matches whose log is lost, or was lost and is sealed as such.
 
-    `LOST` stands before those that wait for `rollbook admin drop`. Every match has to be looked at, so a page may come
-    short, and even empty, with more to come.
+    Matches that wait for `rollbook admin drop` are marked `LOST`. The service searches all matches, so a page can have
+    fewer rows than asked for, or none, although more pages follow.
 
     Example: `rollbook admin lost`
 
@@ -109,7 +109,7 @@ def lost(*, limit: int = 50, page: str = "", as_json: AsJson = False, at: Servic
 
 @admin.command
 def show(match: str, *, as_json: AsJson = False, at: ServiceOptions = LOCAL_SERVICE) -> int:
-    """Show a match as it is now: game, state, seats, clocks, position.
+    """Show the current state of a match: game, state, seats, clocks, position.
 
     Example: `rollbook admin show MATCH`
 
@@ -153,7 +153,7 @@ def abort(match: str, *, as_json: AsJson = False, at: ServiceOptions = LOCAL_SER
 def drop(match: str, *, as_json: AsJson = False, at: ServiceOptions = LOCAL_SERVICE) -> int:
     """End a match whose log is lost: what is left of it is sealed; if nothing is left, it is removed from the lobby.
 
-    A match whose log is whole is refused: `rollbook admin abort` ends it. `rollbook admin lost` lists what there is.
+    A match whose log is whole is refused: `rollbook admin abort` ends it. `rollbook admin lost` lists them.
 
     Example: `rollbook admin drop MATCH`
 
@@ -211,11 +211,11 @@ def ban(  # noqa: PLR0913 - every flag is a parameter
     as_json: AsJson = False,
     at: ServiceOptions = LOCAL_SERVICE,
 ) -> int:
-    """Ban somebody for a time, in every process within two seconds: a subject, an address, or the player of a seat.
+    """Ban a subject, an address, or the player of a seat for a time, in every process within two seconds.
 
     Their calls are refused as BANNED, with the time when the ban ends. Operators cannot be banned. A guest can sign in
-    again as somebody else; only a ban of the address prevents that, for everybody there. A ban of a proxy's address
-    bans everybody behind it: see `rollbook serve --trust-proxy`.
+    again as another guest; only a ban of the address prevents that, for all users there. A ban of a proxy's address
+    bans all users behind it: see `rollbook serve --trust-proxy`.
 
     Example: `rollbook admin ban --match MATCH --seat 1 --for 24h --why "insults"`
 
@@ -331,7 +331,7 @@ def limits(*, as_json: AsJson = False, at: ServiceOptions = LOCAL_SERVICE) -> in
 def _run(command: str, options: ServiceOptions, work: Work) -> Exit:
     """Run a command at a service and return its exit code; prints the reason of a failure on standard error."""
     if not options.token:
-        return usage("ROLLBOOK_TOKEN or --token has to be an operator's; rollbook admin --help tells how to get one")
+        return usage("ROLLBOOK_TOKEN or --token has to be an operator's; rollbook admin --help explains how to get one")
 
     async def run() -> Exit:
         async with connect(options.service, token=options.token, authorities=options.authorities) as table:

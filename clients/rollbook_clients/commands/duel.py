@@ -40,7 +40,7 @@ def duel(  # noqa: PLR0913 - every flag is a parameter
     """Let two strategies play against each other and count how often each wins.
 
     They sit alternately round the table, and change places after every match. Everything follows from the seed: match 5
-    has the dice of match 5 of `rollbook simulate` with the same seed, whatever the number of jobs. (Only a strategy
+    has the dice of match 5 of `rollbook simulate` with the same seed, for any number of jobs. (Only a strategy
     with a time limit may choose differently on a slower machine.)
 
     A strategy is named as NAME or NAME:SETTING=VALUE,SETTING=VALUE:
@@ -50,7 +50,7 @@ def duel(  # noqa: PLR0913 - every flag is a parameter
     - heuristic: the built-in one of the game; also by name: rule_of_28 (cant_stop), expected_teeth (raffzahn),
       lightest_zoo (wuerfelzoo), fewest_penalties (allie_gator)
     - monte_carlo: plays the match to its end at random, for think=SECONDS a choice, or playouts=NUMBER times
-    - whatever else is installed with an entry point of the group `rollbook.bots`
+    - any other name of an installed entry point of the group `rollbook.bots`
 
     A strategy that fails or makes an illegal choice resigns that match; this is printed, and the exit code is 1. Ctrl-C
     ends the duel and prints the result so far.

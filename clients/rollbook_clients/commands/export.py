@@ -29,9 +29,9 @@ def export(  # noqa: PLR0913 - every flag is a parameter
     """Save matches as files: each as MATCH.rollbook in a folder, its path on standard output.
 
     A finished match is saved whole, with everything that was hidden; a running one as the owner of the token may see
-    it, and its file says so. `rollbook show` reads such a file, `rollbook audit` checks it. A file appears whole or not
-    at all, and none is overwritten. If one match fails, the others are still saved. Exit code 1 if the service refuses
-    one or a file cannot be written or exists already, 3 if no service answers or it has no such match.
+    it, and its file records that. `rollbook show` reads such a file, `rollbook audit` checks it. A file appears whole
+    or not at all, and none is overwritten. If one match fails, the others are still saved. Exit code 1 if the service
+    refuses one or a file cannot be written or exists already, 3 if no service answers or it has no such match.
 
     Example: `rollbook export MATCH --out files`
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def house() -> int:
-    """Keep a public match of each game going at a service, and play where bots are asked to; standard input says where.
+    """Keep a public match of each game going, and play where bots are asked to, at the service named on standard input.
 
     A frame comes in first, a JSON object: `address`, `certificates` (PEM, or null without TLS), `server_name`,
     `pause_seconds` (null: no matches of its own), and `bots`, a list of objects with `name`, `token` and `secret`.

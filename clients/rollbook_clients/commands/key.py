@@ -30,7 +30,7 @@ from rollbook_clients.commands.service_calls import failed, say
 from rollbook_clients.sdk import RollbookError, published_keys
 
 KEY_FILE_EXAMPLE = """\
-# KEY_ID HEX ROLE NAME: what each key signs (head, replay or bundle), and whom you say that it belongs to.
+# KEY_ID HEX ROLE NAME: what each key signs (head, replay or bundle), and to whom you say it belongs.
 39f713d0a644253f 3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c head Our service
 52a0710870cbd693 3583357a1a5b5347dff5be4d9b8ab42d157116a620997731d7ad29e2fee0ed65 bundle Spring cup
 """
@@ -55,7 +55,7 @@ def key(  # noqa: PLR0913 - every flag is a parameter
 ) -> int:
     """Print the public key of a key file in one line: key id and key, hexadecimal.
 
-    With this line anybody can check what the key signs. The key file itself is secret: only its owner may read it.
+    With this line anyone can check signatures of the key. The key file itself is secret: only its owner may read it.
     `rollbook key DATA --published > KEY.pub`, with the data directory of a service, makes the file that judges give to
     `rollbook audit --key`: every key that ever signed heads or replay files there, a line each, with its role and the
     name of the service behind it. `rollbook key FILE --create --role bundle --name "Spring cup"` makes the key of an
@@ -63,7 +63,7 @@ def key(  # noqa: PLR0913 - every flag is a parameter
 
     `rollbook key --service ADDRESS --published > KEY.pub` asks a service for the same, without a token. But keys that
     come from the service itself prove only that nothing was changed since you asked. So ask before the match or,
-    better, get the keys another way: from its operator, a tournament's page, or somebody who kept them.
+    better, get the keys another way: from its operator, a tournament's page, or a person who kept them.
 
     Exit code 1 if the file is not such a key or others can access it, or the service refuses; 3 if the file cannot be
     read, nothing was published or no service answers.
@@ -120,8 +120,8 @@ def key(  # noqa: PLR0913 - every flag is a parameter
     if service is not None:
         say(
             "key",
-            f"{service} says so itself; with these keys an audit proves that it has not changed its story since. Better"
-            " get them another way, too.",
+            f"these keys come from {service} itself; with them an audit proves only that it has changed nothing since."
+            " Get them another way as well.",
         )
     return Exit.GOOD
 
@@ -145,14 +145,14 @@ def _json(key: _Bare | KnownKey) -> str:
 def _check(*, create: bool, list_published: bool, role: KeyRole | None, name: str | None) -> None:
     """Raise Failed for options that cannot be combined."""
     if list_published and create:
-        raise _wrong("--published lists what there is, and --create makes a key")
+        raise _wrong("--published lists existing keys, and --create makes one")
     if name is not None:
         try:
             check_name(name)
         except ValueError as wrong:
             raise _wrong(f"--name: {wrong}") from None
         if role is None and not list_published:
-            raise _wrong("--name goes behind a role: say --role or --published as well")
+            raise _wrong("--name goes behind a role: give --role or --published as well")
 
 
 def _own(file: Path, role: KeyRole | None, name: str | None, *, create: bool) -> _Bare | KnownKey:
@@ -174,14 +174,14 @@ def _published(path: Path, role: KeyRole | None, name: str | None) -> list[Known
     name = name or _name_beside(path)
     if path.is_dir():
         if role is not None:
-            raise _wrong(f"{path} is a data directory, and its files tell the role; --role is for a file")
+            raise _wrong(f"{path} is a data directory, whose files are named after their roles; --role is for a file")
         return _of_service(path, _listed(path / _HEADS), _listed(path / _REPLAYS), name)
     role = role or _ROLES.get(path.name)
     listed = _listed(path)
     if not listed and not path.exists():
         raise Failed(Exit.UNREADABLE, f"{path}: no such file or directory")
     if role is None:
-        raise _wrong(f"{path.name} does not tell what it signs: say --role head, replay or bundle")
+        raise _wrong(f"{path.name} does not show what it signs: give --role head, replay or bundle")
     if role is KeyRole.REPLAY:
         heads = _listed(path.with_name(_HEADS)) if path.name == _REPLAYS else []
         return [key for key in _of_service(path, heads, listed, name) if key.role is KeyRole.REPLAY]
@@ -208,8 +208,8 @@ def _of_service(
     if not heads and not replays:
         raise _unpublished(path)
     if not heads and name is None:
-        why = f"{path}: no head key was published beside these replay keys, so nobody knows whose they are"
-        raise _wrong(f"{why}: say --name, the same as for the head key")
+        why = f"{path}: no head key was published beside these replay keys, so their owner is unknown"
+        raise _wrong(f"{why}: give --name, the same as for the head key")
     return keys_of_service(heads, replays, name or "")
 
 

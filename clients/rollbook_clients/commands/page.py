@@ -15,7 +15,7 @@ RENEWED_AT: Final = 0.9
 
 
 def page() -> int:
-    """Serve the page of a service, as it says on standard input.
+    """Serve the page of a service, with the settings on standard input.
 
     One frame comes in, a JSON object: `address`, `certificates` (PEM, or null without TLS), `server_name`, `listener`
     (the number of a socket that listens already), `token` (of the role gateway) and `seconds` (how long it holds).

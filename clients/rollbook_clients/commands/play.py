@@ -24,7 +24,7 @@ def play(  # noqa: PLR0913 - every flag is a parameter
     You play as a guest, always the same one. Come back any time; your seats are still yours. `?` shows the keys and the
     rules of the game. Exit code 1 if no service answers or it refuses, 64 without a terminal.
 
-    With a LINK you join the match that somebody invited you to. To try that on one machine the friend has to be another
+    With a LINK you join the match that you were invited to. To try that on one machine the friend has to be another
     guest, with a folder of their own: `XDG_STATE_HOME=/tmp/tom rollbook play LINK --name Tom`.
 
     Example: `rollbook play --name Anna`

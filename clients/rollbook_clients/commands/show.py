@@ -58,7 +58,7 @@ def show(  # noqa: PLR0913 - every flag is a parameter
     seat
         What this seat saw, from 0: hidden cards of others stay hidden.
     public
-        What everybody saw.
+        What the public saw.
     as_json
         The plain form, a JSON object a line, which `rollbook check` reads.
     pager
@@ -76,7 +76,7 @@ def show(  # noqa: PLR0913 - every flag is a parameter
     except Failed as failed:
         return _refused(failed.code, failed.why)
     except (Broken, Misplaced, RefusedByRules) as wrong:
-        return _refused(Exit.WRONG, f"{source}: {shortened(str(wrong))}; `rollbook audit` says more")
+        return _refused(Exit.WRONG, f"{source}: {shortened(str(wrong))}; `rollbook audit` explains more")
     except (NotAReplay, Unreadable, NotToBeSeen) as wrong:
         return _refused(Exit.UNREADABLE, f"{source}: {shortened(str(wrong))}")
     if not (terminal and pager and _paged(text)):

@@ -46,7 +46,7 @@ def tail(match: str | None = None, *, at: ServiceOptions = LOCAL_SERVICE, follow
     match
         The id of a match.
     follow
-        Follow the match to its end, or print what there is and end. Default: follow.
+        Follow the match to its end, or print the events so far and end. Default: follow.
     """
 
     def work(table: SyncTable) -> Exit:
@@ -92,7 +92,7 @@ class Tail:
                     case Revealed() if self._was_over:
                         self._reveal(frame.outcomes)
                     case Away():
-                        say("tail", f"the connection is lost ({frame.why}); it is made anew when the service is back")
+                        say("tail", f"the connection is lost ({frame.why}); it is made again when the service is back")
                 self._print(at_the_end=isinstance(frame, Ended))
                 if isinstance(frame, CaughtUp):
                     self._say_waiting()

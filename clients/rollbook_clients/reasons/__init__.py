@@ -22,8 +22,8 @@ _SHARED: Final = {
         "too_many_marks": "Character {character} has too many marks.",
         "other": "The service does not do this.",
         "silent": "The service does not answer. Try again soon.",
-        "unknown": "The service has not answered; nobody knows yet whether this happened.",
-        "distrusted": "What the service sends does not hold together. Keep what you have, and tell whoever runs it.",
+        "unknown": "The service has not answered; it is not known yet whether this happened.",
+        "distrusted": "The service's data contradicts itself. Keep what you have, and report it to the operator.",
     },
     "de": {
         "allowed": "Möglich: {allowed}.",

@@ -99,7 +99,7 @@ ENGLISH: Final = {
     "NO_HOUSE": "This service has no bots.",
     "POSITION_MISSING": "The choice names no position of the match.",
     "POSITION_MALFORMED": "The choice names an impossible position.",
-    "POSITION_BEHIND": "The match has gone on meanwhile. Here is the table as it is now.",
+    "POSITION_BEHIND": "The match has gone on meanwhile. Here is the table now.",
     "POSITION_AHEAD": "The service does not have the match as far as you have seen it.",
     "POSITION_OTHER_LINK": "The service has another match than the one you have seen.",
     "REQUEST_ID_MALFORMED": "The request has no usable id.",

@@ -156,7 +156,7 @@ class Connection:
                             message: Any = await call.read()
                     except TimeoutError:
                         self._replace(line)
-                        raise Lost(f"nothing was heard for {self.patience.silence:g} seconds") from None
+                        raise Lost(f"nothing was received for {self.patience.silence:g} seconds") from None
                     if message is grpc.aio.EOF:
                         return
                     yield message

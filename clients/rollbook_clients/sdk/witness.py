@@ -114,5 +114,5 @@ class Witness:
         try:
             message = events_pb2.Event.FromString(each.event)
         except DecodeError:
-            raise self.broken("bytes that are no event stand in the log", each.event) from None
+            raise self.broken("the log contains bytes that are no event", each.event) from None
         return Event(message, each.event, link(each.event), each.hidden if each.HasField("hidden") else None)

@@ -105,7 +105,7 @@ def test_whoever_opened_a_private_match_invites_frees_seats_and_withdraws_it(tmp
         anna.press("2")
         anna.until("2 Withdraw the match")
         anna.press("2")
-        anna.until("It ends for everybody")
+        anna.until("It ends for all")
         anna.press("\x1b[B")
         anna.press("\r")
         for terminal in (anna, tom):

@@ -126,7 +126,7 @@ and after three turns in a row you are out.""",
     "table.waits_for_rematch": "Seats kept 5 minutes for those who played.",
     "table.waits_for_ready": "Waiting for {names} to get ready.",
     "table.invite": "Others come with the line at the top; i copies it.",
-    "table.leave_seat": "Leave this seat? Somebody else can take it then.",
+    "table.leave_seat": "Leave this seat? Another player can take it then.",
     "table.give_up": "Resign? A bot will play out your seat.",
     "hint.give_up": "resign",
     "hint.leave_seat": "leave seat",
@@ -137,10 +137,10 @@ and after three turns in a row you are out.""",
     "host.bot.heuristic": "Medium: it knows what is good",
     "host.bot.monte_carlo": "Strong: it thinks ahead",
     "host.free": "Free the seat of {name}",
-    "host.free.about": "Somebody else can take it then.",
+    "host.free.about": "Another player can take it then.",
     "host.withdraw": "Withdraw the match",
-    "host.withdraw.about": "It ends for everybody who sits here.",
-    "host.withdraw.sure": "Withdraw the match? It ends for everybody who sits here.",
+    "host.withdraw.about": "It ends for all who sit here.",
+    "host.withdraw.sure": "Withdraw the match? It ends for all who sit here.",
     "hint.invite": "invite",
     # The end.
     "end.won": "You win!",
@@ -239,7 +239,7 @@ y   copy the match's id       esc q   leave""",
 TABLE
 The menu has everything you may do: ↑ ↓ and enter, a number, or a click;
 backspace goes one menu back. Where dice are picked, letters pick them.
-What lies on the board can be clicked as well, and shows what the cursor
+Pieces on the board can be clicked as well, and show what the cursor
 is on. ► marks whose turn it is; the clock is what is left of the turn.
 space    show at once what has happened
 ctrl+p   others' moves faster or slower    ctrl+g   bell on or off
