@@ -289,4 +289,4 @@ def test_what_a_forger_made_long_is_told_in_short(tmp_path: Path) -> None:
     """Also where the sentence repeats what the event says."""
     done = show(kept(events()["many places"], tmp_path))
     assert (1, True) == (done.returncode, len(done.stderr) < 3_000)
-    assert done.stderr.endswith("; `rollbook audit` says more\n")
+    assert done.stderr.endswith("; `rollbook audit` explains more\n")

@@ -53,7 +53,7 @@ def audit(
     jobs: int | None = None,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
-    """Prove replay files without trusting anybody: every die, choice and time, the result, and who signed it.
+    """Prove replay files without trusting the service: every die, choice and time, the result, and who signed it.
 
     Each file gets one of four verdicts. EXACT: everything was checked and is right. UNVERIFIED: nothing is wrong, but
     something that a check needs is missing. DIVERGED: something was changed, or was never right; the verdict names the
@@ -65,7 +65,8 @@ def audit(
     A bundle (`rollbook bundle create`) is judged as well: whether it has the matches that its manifest names, and
     whether the standings follow from the audited results.
 
-    The verdict also says if no seat brought entropy of its own: whoever knew the secret of such a match knew its dice.
+    The verdict also notes if no seat brought entropy of its own: a person who knew the secret of such a match knew its
+    dice.
 
     On a terminal the verdicts have colours, unless NO_COLOR is set.
 
@@ -83,11 +84,11 @@ def audit(
     ----------
     paths
         Replay files, bundles of tournaments, and folders: with everything below them that ends in `.rollbook`, and all
-        bundles, whatever they are called.
+        bundles, under any name.
     key
         A file of public keys, one `KEY_ID HEX ROLE NAME` a line, as `rollbook key --published` writes them, and as in
-        the KEY.pub of simulated matches. ROLE is head, replay or bundle, and NAME, to the end of the line, is whom the
-        verdict says the key belongs to: a file is exact only if the head keys and the replay key of one name vouch for
+        the KEY.pub of simulated matches. ROLE is head, replay or bundle, and NAME, to the end of the line, is the owner
+        that the verdict names: a file is exact only if the head keys and the replay key of one name vouch for
         it. Without keys no file is more than unverified. May be repeated.
     head
         A file of signed heads that players or spectators kept: a match that was rewritten after they saw it diverges.
@@ -98,7 +99,7 @@ def audit(
     jobs
         How many processes, at most one a core. Default: one a core.
     as_json
-        For programs: one JSON object for each file, a line each; `replays/AUDIT.md` says what is in it.
+        For programs: one JSON object for each file, a line each; `replays/AUDIT.md` explains its fields.
     """
     if not paths:
         return usage("audit needs at least one file or folder")
@@ -137,7 +138,7 @@ class _Hearing:
         self._verdicts = verdicts
 
     def all(self, found: Iterable[File | BundleFile], keys: KnownKeys) -> None:
-        """Tell the verdicts on files and bundles, in their order."""
+        """Print the verdicts on files and bundles, in their order."""
         for kind, group in groupby(found, type):
             if kind is File:
                 for _ in self.audit([each for each in group if isinstance(each, File)]):
@@ -147,12 +148,12 @@ class _Hearing:
                     self.judge(each.path, keys)
 
     def audit(self, found: Sequence[Source]) -> Iterator[Audited]:
-        """Tell the verdicts on replays, in their order."""
+        """Print and yield the verdicts on replays, in their order."""
         for source, audited in self._crew.audit(found):
             yield self._tell(source.name, audited)
 
     def judge(self, path: Path, keys: KnownKeys) -> None:
-        """Tell the verdicts on a bundle: on its replays, then its own."""
+        """Print the verdicts on a bundle: on its replays, then its own."""
         try:
             bundle = open_bundle(path)
         except NotABundle as wrong:
@@ -234,12 +235,12 @@ class _Verdicts:
             self._is_full = True
 
     def failed(self, why: str) -> None:
-        """Say why not all was judged and written; what diverged has diverged all the same."""
+        """Print why a file was not judged or a verdict not written; sets exit code 3, which 1 (diverged) outranks."""
         self.codes.add(Exit.UNREADABLE)
         print(f"rollbook audit: {why}", file=sys.stderr)
 
     def publish(self, file: Path) -> None:
-        """Write the page; the verdicts stand even where that fails."""
+        """Write the page; if that fails, the verdicts keep their exit codes, and 3 is added."""
         try:
             write_file(file, self.page.html().encode())
         except OSError as wrong:

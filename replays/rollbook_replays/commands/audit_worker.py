@@ -17,7 +17,7 @@ from rollbook_replays.audit.verdicts import Audited
 MOST_KEYS_BYTES: Final = 1 << 20
 
 LONGEST_SENTENCE: Final = 500
-"""Of what an audit found, which a file may have put there."""
+"""Most characters of a sentence in the answer; a hostile file can make sentences long."""
 
 MOST_MISSING: Final = 20
 
@@ -25,8 +25,8 @@ MOST_MISSING: Final = 20
 def audit_worker() -> int:
     """Audit the file on standard input.
 
-    Two frames come in, lines of public keys and the file; one goes out, the AuditReplayResponse. A question that is cut
-    off gets no answer and exit code 3: whoever asked is gone.
+    Two frames come in, lines of public keys and the file; one goes out, the AuditReplayResponse. If the input is
+    cut off, the caller is gone: no answer, exit code 3.
     """
     processes.end_with_parent()
     bound_time()

@@ -43,11 +43,11 @@ class Evidence:
     keys: KnownKeys
     heads: tuple[WitnessedHead, ...]
     flawed: tuple[FlawedHead, ...]
-    """Those that prove nothing to whoever has these keys; they are not among the heads."""
+    """Heads that prove nothing with these keys; `heads` does not have them."""
 
     @classmethod
     def read(cls, keys: Iterable[Path], heads: Iterable[Path]) -> Self:
-        """What the files hold, or Failed with the first line that is wrong: nobody judges by half of what was meant."""
+        """Read all keys and heads; raises Failed for the first wrong line, so that no audit runs with only some."""
         known = NO_KEYS
         for file in keys:
             known = _read(file, partial(read_keys, known=known))
