@@ -55,13 +55,13 @@ def test_seats_can_be_left_and_taken_again_until_all_are_taken() -> None:
     assert "there is no seat -1" == misplaced(table, SeatLeft(-1))
     assert "there is no seat 9" == misplaced(table, SeatLeft(9))
     table.take(SeatTaken(0))
-    assert "nobody leaves once all seats are taken" == misplaced(table, SeatLeft(0))
+    assert "no seat can be left once all are taken" == misplaced(table, SeatLeft(0))
 
 
 def test_readiness_comes_after_the_seats_and_before_the_start() -> None:
     """Entropy is revealed only when nobody can choose it any more."""
     table = Table(seats=2).take(SeatTaken(0))
-    assert "nobody is ready before all seats are taken" == misplaced(table, Ready(0))
+    assert "a seat can get ready only once all seats are taken" == misplaced(table, Ready(0))
     table.take(SeatTaken(1), Ready(1))
     assert "seat 1 is ready already" == misplaced(table, Ready(1))
     assert "seat 0 is not ready" == misplaced(table, Started())

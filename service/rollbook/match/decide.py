@@ -189,7 +189,7 @@ def _leave_seat(ledger: Ledger, command: LeaveSeat) -> Decision:
     seat = _seat(ledger, command)
     _check_unsealed(ledger)
     if ledger.match.closed:
-        raise Declined(Why.SEATS_CLOSED, "nobody leaves once all seats are taken; a seat resigns once the match runs")
+        raise Declined(Why.SEATS_CLOSED, "no seat can be left once all are taken; a seat resigns once the match runs")
     return Decision(ledger, command.origin, SeatLeft(seat)).add_what_follows()
 
 
@@ -201,7 +201,7 @@ def _free_seat(ledger: Ledger, command: FreeSeat) -> Decision:
     if ledger.match.closed:
         raise Declined(Why.SEATS_CLOSED, "no seat is freed once all seats are taken")
     if not ledger.match.taken[seat]:
-        raise Declined(Why.SEAT_FREE, f"nobody sits on seat {seat}", seat=seat)
+        raise Declined(Why.SEAT_FREE, f"no player sits on seat {seat}", seat=seat)
     if not ledger.opened.terms.is_private and not ledger.house[seat]:
         raise Declined(Why.MATCH_IS_PUBLIC, "only a seat of a private match is freed, or that of a bot", seat=seat)
     return Decision(ledger, command.origin, SeatLeft(seat)).add_what_follows()
@@ -212,7 +212,7 @@ def _get_ready(ledger: Ledger, command: GetReady) -> Decision:
     _check_unsealed(ledger)
     closing = ledger.closing
     if closing is None or not ledger.match.closed:
-        raise Declined(Why.SEATS_NOT_CLOSED, "nobody is ready before all seats are taken")
+        raise Declined(Why.SEATS_NOT_CLOSED, "a seat can get ready only once all seats are taken")
     if ledger.match.entropy[seat] is not None:
         raise Declined(Why.ALREADY_READY, f"seat {seat} is ready already", seat=seat)
     if command.closing_link != closing.link:
@@ -255,7 +255,7 @@ def _resign(ledger: Ledger, command: Resign) -> Decision:
 def _abort(ledger: Ledger, command: Abort) -> Decision:
     _check_unsealed(ledger)
     if command.by_opener and ledger.match.closed:
-        raise Declined(Why.SEATS_CLOSED, "nobody withdraws a match once all its seats are taken")
+        raise Declined(Why.SEATS_CLOSED, "a match cannot be withdrawn once all its seats are taken")
     return Decision(ledger, command.origin, Sealed(None, BY_OPERATOR, ledger.secret))
 
 
@@ -285,7 +285,7 @@ def _pardon(ledger: Ledger, command: Pardon) -> Decision:
 def _abort_unready(ledger: Ledger, command: AbortUnready) -> Decision:
     _check_unsealed(ledger)
     if ledger.match.started or not ledger.match.closed:
-        raise NotDue("nobody is waited for")
+        raise NotDue("no seat is awaited")
     waited_for = (seat for seat, brought in enumerate(ledger.match.entropy) if brought is None)
     return _ended(ledger, command.origin, ledger.ready_until_ms, not_ready(waited_for))
 

@@ -200,7 +200,7 @@ class MatchFold:
     def _seat_left(self, event: SeatLeft) -> None:
         self._known(event.seat)
         if self.closed:
-            raise Misplaced("nobody leaves once all seats are taken")
+            raise Misplaced("no seat can be left once all are taken")
         if not self.taken[event.seat]:
             raise Misplaced(f"seat {event.seat} is empty")
         self.taken[event.seat] = False
@@ -208,7 +208,7 @@ class MatchFold:
     def _ready(self, event: Ready) -> None:
         self._known(event.seat)
         if not self.closed:
-            raise Misplaced("nobody is ready before all seats are taken")
+            raise Misplaced("a seat can get ready only once all seats are taken")
         if self.entropy[event.seat] is not None:
             raise Misplaced(f"seat {event.seat} is ready already")
         if event.entropy and len(event.entropy) not in ENTROPY_BYTES:

@@ -79,11 +79,11 @@ def _of_the_store(error: BaseException) -> Refusal | None:  # noqa: PLR0911 - on
             return Refusal("REQUEST_ID_REUSED", "the request id has been used for something else")
         case TailLost():
             facts = {"known": error.known, "stored": error.stored}
-            return Refusal("LOG_LOST", "the stored log is not what has been told; nothing is built on it", facts)
+            return Refusal("LOG_LOST", "the stored log differs from what was sent; the match does not continue", facts)
         case Misplaced() | Hole():
             return Refusal("LOG_LOST", "the stored log does not hold together; nothing is built on it")
         case ArchiveUnavailable():
-            return Refusal("ARCHIVE_UNAVAILABLE", "the match lies in the archive, which cannot be read now")
+            return Refusal("ARCHIVE_UNAVAILABLE", "the match is in the archive, which cannot be read now")
         case StoreUnavailable():
             return _unavailable(error.cause, "this changed nothing: try again later")
         case AppendUnconfirmed():

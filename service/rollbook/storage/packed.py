@@ -138,7 +138,7 @@ def _difference(file: IO[bytes], length: int) -> str:
     names = [name for name, of in said.items() if found.get(name) != of]
     if names:
         return f"{', '.join(names)} in it is not what was backed up"
-    return "its files are whole, and what stands between or behind them is not"
+    return "its files are whole, but bytes between or behind them are not"
 
 
 def _read(

@@ -50,7 +50,7 @@ def backup(
     if verify is not None:
         return _verified(verify.expanduser(), as_json=as_json)
     if data is None or out is None:
-        return usage("say what to back up, and where to: --data and --out; rollbook backup --help explains it")
+        return usage("name the data and the target: --data and --out; rollbook backup --help explains it")
     target = out.expanduser()
     if target.exists() and not force:
         print(f"{target} is there already; --force overwrites it", file=sys.stderr)

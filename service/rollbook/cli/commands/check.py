@@ -23,7 +23,7 @@ def check(
     """Check matches in the plain form: rules, dice and result.
 
     Prints `FILE: good`, or `FILE:LINE: reason` for the first error in each. Exit code 0 if all are good, 1 if one is
-    wrong, 3 if one cannot be read, 2 if one hides cards that nobody has revealed yet.
+    wrong, 3 if one cannot be read, 2 if one hides cards that are not revealed yet.
 
     Example: `rollbook tail MATCH | tee match.jsonl; rollbook check match.jsonl`
 

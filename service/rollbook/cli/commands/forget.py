@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _NEVER_REACHED = (
     "backups that were made before, or meanwhile: a restore brings the names back",
     "files that others have: exports, bundles, what the SDK or a watcher kept",
-    "tokens: whoever still plays has the name in theirs, and who sits down again brings it along",
+    "tokens: a player's token has the name until it expires, and a player who sits down again brings it along",
 )
 
 
@@ -46,8 +46,8 @@ def forget(  # noqa: PLR0913 - every flag is a parameter
     If the command was interrupted, run it again to finish.
 
     It cannot reach earlier backups, files that others have (exports, bundles, what the SDK keeps), older versions in a
-    bucket, and tokens, which contain the name of whoever still plays. The command says so, and which servers of a Redis
-    of your own did not rewrite their files.
+    bucket, and tokens, which contain the names of their owners. The command lists these places, and the servers of a
+    Redis of your own that did not rewrite their files.
 
     Prints every match that names were erased from. Exit code 1 if something was not done, 3 if no such name was found.
 
@@ -66,9 +66,9 @@ def forget(  # noqa: PLR0913 - every flag is a parameter
         in the data directory. Without --data and --redis only its files are changed.
     player
         All matches with exactly this display name (after NFC). Names are not identities: other people may have the same
-        one and lose it as well, and somebody who used two names needs two runs.
+        one and lose it as well, and a player who used two names needs two runs.
     subject
-        All matches in which this subject (the `sub` of their tokens) sits, by whatever name. Needs --data: service.key
+        All matches in which this subject (the `sub` of their tokens) sits, by any name. Needs --data: service.key
         is needed to find their references in the logs.
     issuer
         The issuer of that subject: the `iss` of the tokens. Default: rollbook, the issuer of guests.
@@ -80,9 +80,9 @@ def forget(  # noqa: PLR0913 - every flag is a parameter
     if not match and player is None and subject is None:
         return usage("name matches, a --player or a --subject; rollbook forget --help explains it")
     if data is None and redis is None and archive is None:
-        return usage("say where: --data, --redis or --archive; rollbook forget --help explains it")
+        return usage("name the place: --data, --redis or --archive; rollbook forget --help explains it")
     if subject is not None and data is None:
-        return usage("--subject needs --data: the service key tells who is who in the logs")
+        return usage("--subject needs --data: the service key is needed to find the subject in the logs")
     home = None if data is None else data.expanduser()
 
     def selection() -> Selection:

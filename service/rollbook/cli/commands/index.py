@@ -47,7 +47,7 @@ def index(
         is_whole: whether the index is marked as whole.
     """
     if data is None and redis is None:
-        return usage("say where: --data or --redis; rollbook index --help explains it")
+        return usage("name the place: --data or --redis; rollbook index --help explains it")
     return _run(None if data is None else data.expanduser(), redis, rebuild=rebuild, as_json=as_json)
 
 

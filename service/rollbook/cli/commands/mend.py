@@ -17,10 +17,10 @@ from rollbook.storage.embedded.data_directory import DataDirectory, DataDirector
 def mend(*, data: Annotated[Path, Parameter(env_var="ROLLBOOK_DATA")]) -> int:
     """Cut off the zero bytes that a power cut may leave at the end of a store's append-only file.
 
-    A service that finds them does not start, and says so. They were never part of a command, and nothing acknowledged
-    comes after them. Stop the service first. Other damage to the file is not repaired: restore a backup then. Prints
-    the file and how many bytes were cut off. Exit code 1 if the data directory is in use or cannot be written, 3 if
-    there is no store in it.
+    A service that finds them refuses to start, with a message. They were never part of a command, and nothing
+    acknowledged comes after them. Stop the service first. Other damage to the file is not repaired: restore a backup
+    then. Prints the file and how many bytes were cut off. Exit code 1 if the data directory is in use or cannot be
+    written, 3 if there is no store in it.
 
     Example: `rollbook mend --data ~/rollbook`
 

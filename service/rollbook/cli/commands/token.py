@@ -30,8 +30,8 @@ def token(  # noqa: PLR0913 - every flag is a parameter
 ) -> int:
     """Mint a token and print it on standard output.
 
-    A service that trusts the key accepts it as `authorization: Bearer TOKEN`. Whoever has the token is its subject, so
-    treat it like a password. Exit code 1 if the key file is refused, 3 if it cannot be read.
+    A service that trusts the key accepts it as `authorization: Bearer TOKEN`. Anyone who has the token can act as its
+    subject, so treat it like a password. Exit code 1 if the key file is refused, 3 if it cannot be read.
 
     Example: `rollbook token --key DATA/token.key --subject boss --role operator`
 
@@ -76,7 +76,7 @@ def token(  # noqa: PLR0913 - every flag is a parameter
     except NameRefused as refused:
         return usage(f"no player may have this name: {refused}; rollbook token --help explains --name")
     except TokenRefused as refused:
-        return usage(f"{refused}; rollbook token --help explains what it says")
+        return usage(f"{refused}; rollbook token --help explains the flags")
     except OSError as wrong:
         hint = "" if key.exists() else f"; rollbook key {key} --create makes one"
         print(f"{key}: {wrong.strerror}{hint}", file=sys.stderr)

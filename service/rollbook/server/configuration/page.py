@@ -14,7 +14,7 @@ from rollbook.server.configuration.table import Scope, Setting
 WIDTH: Final = 120
 
 HEAD: Final = """\
-# All settings of `rollbook serve`, as a file for --config. After each value stands where it comes from: a flag
+# All settings of `rollbook serve`, as a file for --config. The comment after each value names its source: a flag
 # overrides an environment variable, that overrides the file, that overrides the default. Limits "for each process" are
 # counted by each worker: N workers together allow up to N times as much."""
 

@@ -50,7 +50,7 @@ class NotForgotten(Exception):
     def __str__(self) -> str:
         """The sentence, with the names of the processes."""
         named = ", ".join(sorted(self.processes))
-        return f"no answer from {named}, whose log says what keeps it from forgetting; run this again then"
+        return f"no answer from {named}, whose log names what keeps it from forgetting; run this again then"
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ class Erasure:
             self._step("round")
             await self._call(roll)
         else:
-            self._erased.problems.append("names come back again and again: somebody sits down by them; run it again")
+            self._erased.problems.append("names come back again and again: players sit down by them; run it again")
         if archive is not None:
             # Their writers have answered since.
             await archive.drop(drafts)
@@ -196,7 +196,7 @@ class Erasure:
             try:
                 listed = ListedMatch.read(stored)
             except (DecodeError, ValueError):
-                self._unreadable[match_id] = "what the lobby says of it cannot be read"
+                self._unreadable[match_id] = "its entry in the lobby cannot be read"
                 return False
             seats = listed.summary.seats
             gone = self._selection.seats(match_id, [seat.name for seat in seats], listed.players)

@@ -172,7 +172,7 @@ class Metrics:
             for game in current():
                 self._matches.labels(state, game)
         self._lost_tails = Counter(
-            "rollbook_lost_tails", "Matches whose log lost what had been told.", registry=self.registry
+            "rollbook_lost_tails", "Matches whose log lost events that had been sent.", registry=self.registry
         )
         self._sweeps = Counter("rollbook_sweeps", "What was due and done, by kind.", ["kind"], registry=self.registry)
         self._sweep_seconds = Histogram(

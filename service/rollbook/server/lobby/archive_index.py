@@ -101,7 +101,7 @@ class ArchiveIndex:
             database.execute("VACUUM")
             (is_held, *_) = database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             if is_held:
-                raise ArchiveUnavailable("somebody else reads the index of the archive")
+                raise ArchiveUnavailable("another process reads the index of the archive")
 
         self._do(write_anew)
 
@@ -144,7 +144,7 @@ class ArchiveIndex:
                 if isinstance(broken, sqlite3.ProgrammingError) or broken.sqlite_errorcode == sqlite3.SQLITE_BUSY:
                     # The index was closed, or another process of this data directory is slow; the file is not broken.
                     raise ArchiveUnavailable(f"the index of the archive cannot be used: {broken}") from broken
-                _log.warning("the index of the archive is broken and made anew", why=str(broken))
+                _log.warning("the index of the archive is broken and will be rebuilt", why=str(broken))
             try:
                 self._begin_anew()
                 with self._database:

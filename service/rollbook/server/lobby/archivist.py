@@ -191,7 +191,7 @@ class Archivist:
             end = listed.summary.position
             self._lost.record_sent(match_id, Position(end.sequence, end.link), sealed=True)
             await self._lost.seal(match_id, end.sequence, len(entries))
-            raise NotTheSame("the lobby says that the match is over, and the log does not")
+            raise NotTheSame("the match is over in the lobby, but not in its log")
         if not await self._has(archive, match_id, entries):
             names = [seat.name for seat in listed.summary.seats]
             key = self._replay_key.private

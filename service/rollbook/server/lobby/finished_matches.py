@@ -93,7 +93,7 @@ class Finished:
     async def forget(self) -> None:
         """Keep only the names that the files have now; raises ArchiveUnavailable if the files cannot be read."""
         if self._archived.archive is None:
-            raise ArchiveUnavailable("without the archive nobody knows which names it has")
+            raise ArchiveUnavailable("its names are not known without the archive")
         await self._uses.begin_anew()
         await self.compare()
         if self._withheld:

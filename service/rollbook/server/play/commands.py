@@ -102,7 +102,7 @@ class Commands:
     def check_opener(self, sight: Sight, origin: Origin) -> None:
         """Raise Refusal unless the caller opened the match, or repeats a request."""
         if not sight.is_opener and sight.ledger.made_by(origin.request) is None:
-            raise Refusal("NOT_OPENER", "this is for whoever opened the match")
+            raise Refusal("NOT_OPENER", "only the opener of the match may do this")
 
     async def leave_seat(self, sight: Sight, request: proto.LeaveSeatRequest) -> Answer:
         """Leave the caller's seat."""

@@ -228,7 +228,7 @@ class Matches:
             raise lost
         if replica.ledger.made_by(command.origin.request) is None:
             head = replica.sequence
-            why = f"somebody was faster: the log has gone on to event {head}"
+            why = f"another command was faster: the log has gone on to event {head}"
             raise Declined(Why.POSITION_BEHIND, why, head=head)
 
     def _one_at_a_time(self, match_id: str) -> _OneAtATime:

@@ -136,7 +136,7 @@ class SharedKeys:
                 known = Fingerprints.read(stored)
             except ValueError:
                 raise KeyFileRefused(
-                    "What the store says of its keys (rollbook:keys) cannot be read: restore it from a backup, or"
+                    "The store's record of its keys (rollbook:keys) cannot be read: restore it from a backup, or"
                     " delete it if these are the keys that the service has always had."
                 ) from None
             if lacking := known.unknown_to(self._mine):

@@ -177,7 +177,7 @@ class AdminServicer(AdminServiceServicer):
                 match_id, seat = target.seat.match_id, target.seat.seat
                 players = (await self._sights.now(caller, match_id)).ledger.players
                 if not 0 <= seat < len(players) or not players[seat]:
-                    raise _malformed("seat", "nobody sits there")
+                    raise _malformed("seat", "the seat is free")
                 return Barred(match_id=match_id, seat=seat, player=players[seat].hex())
         raise _malformed("target", "name a subject, an address or a seat")
 

@@ -153,9 +153,9 @@ def _returning(guests: Guests, token: str) -> Subject:
     """The guest of an old token; raises TokenRefused for a token that is not a guest's."""
     subject = guests.returning.verify(token)
     if subject.issuer != guests.issuer.name:
-        raise TokenRefused(TokenReason.WRONG_ISSUER, "only a token of this service says who a guest is")
+        raise TokenRefused(TokenReason.WRONG_ISSUER, "only a token of this service identifies a guest")
     if not _is_guest(subject, guests):
-        raise TokenRefused(TokenReason.ROLE_NOT_TRUSTED, "only a guest's token says who a guest is")
+        raise TokenRefused(TokenReason.ROLE_NOT_TRUSTED, "only a guest's token identifies a guest")
     return subject
 
 

@@ -87,4 +87,4 @@ def malformed() -> Refusal:
 
 def stopping() -> Refusal:
     """The refusal of a call during the drain."""
-    return Refusal("DRAINING", "this server stops: connect anew, and repeat the call with the same request id")
+    return Refusal("DRAINING", "this server stops: connect again, and repeat the call with the same request id")

@@ -133,7 +133,7 @@ class DataDirectory:
         except FileNotFoundError:
             if self.store.exists():
                 raise DataDirectoryRefused(
-                    f"{self.path} has a store but no format file, so that nobody knows how to read it."
+                    f"{self.path} has a store but no format file, so its format is unknown."
                 ) from None
             write_file(marker, f"{FORMAT}\n".encode())
             found = FORMAT

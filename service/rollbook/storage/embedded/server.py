@@ -193,7 +193,7 @@ class EmbeddedServer:
         with self._data.server_log.open("rb") as log:
             log.seek(self._said)
             lines = log.read().decode(errors="replace").splitlines()[-_TAIL_LINES:]
-        return "\n".join([" It said:", *lines]) if lines else " It said nothing."
+        return "\n".join([" It said:", *lines]) if lines else " It printed nothing."
 
 
 def running_url(directory: Path) -> str:

@@ -144,8 +144,8 @@ class Confirmation:
             )
         if silent:
             return _Misfit(
-                f"Replicas of the store do not say whether they may take the master's place ({_listed(silent)}): every"
-                " service has to reach every replica, and may read its configuration.",
+                f"Replicas of the store do not report whether they may take the master's place ({_listed(silent)}):"
+                " every service has to reach every replica, and may read its configuration.",
                 is_certain=False,
             )
         if len(promotable) < self._replicas:

@@ -21,7 +21,7 @@ async def check_replicated(servers: Servers, keeping: Keeping) -> None:
         answer = await _answer(master, ("WAITAOF", 0, 0, 0))
         if isinstance(answer, ResponseError):
             raise StoreUnavailable(
-                f"The store cannot say what is on the disks of its replicas ({answer}): that takes Redis 7.2, or"
+                f"The store cannot report what is on the disks of its replicas ({answer}): that takes Redis 7.2, or"
                 " Valkey. Or ask for durability 'replicated-memory' by name, which waits for their memory.",
                 NOT_KEPT,
             )

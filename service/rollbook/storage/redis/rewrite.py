@@ -73,7 +73,7 @@ async def _written(server: Server, command: str, busy: tuple[str, ...], outcome:
     except TimeoutError:
         raise NotRewritten(f"{command} took more than {REWRITE_SECONDS:g} s") from None
     if said.get(f"{outcome}_status") != "ok":
-        raise NotRewritten(f"{command} failed there; its log says why")
+        raise NotRewritten(f"{command} failed there; its log has the reason")
 
 
 async def _until_idle(server: Server, busy: tuple[str, ...]) -> dict[str, str]:

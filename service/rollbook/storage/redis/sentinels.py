@@ -81,7 +81,7 @@ class Sentinels:
             said = await asyncio.gather(*(self._ask(wire) for wire in self._wires))
             heard = [one for one in said if one is not None]
             if not heard:
-                raise StoreUnavailable(f"No Sentinel says which server is the master of {self._service}")
+                raise StoreUnavailable(f"No Sentinel knows which server is the master of {self._service}")
             self._looked_at = looked_at
             epoch, host = max(heard)
             # A Sentinel that was cut off may still name the old master; all of them may have been reset to epoch 0.
