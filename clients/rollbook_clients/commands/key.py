@@ -30,7 +30,7 @@ from rollbook_clients.commands.service_calls import failed, say
 from rollbook_clients.sdk import RollbookError, published_keys
 
 KEY_FILE_EXAMPLE = """\
-# KEY_ID HEX ROLE NAME: what each key signs (head, replay or bundle), and to whom you say it belongs.
+# KEY_ID HEX ROLE NAME: what each key signs (head, replay or bundle), and its owner, as you name it.
 39f713d0a644253f 3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c head Our service
 52a0710870cbd693 3583357a1a5b5347dff5be4d9b8ab42d157116a620997731d7ad29e2fee0ed65 bundle Spring cup
 """

@@ -91,7 +91,7 @@ ENGLISH: Final = {
     "ENTROPY_MISSING": "Your part of the dice is missing. A seat gets ready on the device where it was taken.",
     "ENTROPY_DOES_NOT_FIT": "Your part of the dice is another one. A seat gets ready on the device where it was taken.",
     "CLOSING_LINK_WRONG": "The seats have changed; look again.",
-    "SEATS_KEPT": "These seats are still kept for those who played the match before.",
+    "SEATS_KEPT": "These seats are still kept for the players of the match before.",
     "NOT_OPENER": "Only the opener of the match may do this.",
     "SEAT_FREE": "This seat is free.",
     "MATCH_IS_PUBLIC": "In a public match, strangers keep their seats.",

@@ -57,7 +57,7 @@ TEXTS: Final[Texts] = {
         "menu.gift": "Allie's gift",
         "menu.gift.note": "gives a top card to another seat",
         "menu.gift.to": "Give {card} to {name}",
-        "menu.gift.none": "Allie's gift, for nobody",
+        "menu.gift.none": "Allie's gift, without a receiver",
         "menu.gift.about": "They take this top card as a penalty card.",
         "menu.from_pile": "from the {pile} pile",
         "menu.no_effect": "without an effect",
@@ -86,7 +86,7 @@ Lay a number card that is above the top card and below the target of a pile,
 or play a special card (it counts as a penalty): change of direction, steal a
 card, raise a target, Allie's gift. Who cannot or will not snaps: all cards at
 the pile with the chip are penalties. Fewest penalty cards of a round: 2 teeth,
-second fewest: 1. Whoever has enough teeth ends the match; most teeth win.""",
+second fewest: 1. Enough teeth end the match; most teeth win.""",
     },
     "de": {
         "tooth.one": "Zahn",

@@ -43,7 +43,7 @@ TEXTS: Final[Texts] = {
         "differs.hasty": "hasty runners",
         "differs.free_fields": "stopping on free fields only",
         "help": """\
-Four dice make two pairs, in any way; the sums say in which columns your
+Four dice make two pairs, in any way; the sums are the columns where your
 three runners (●) advance. After each advance: throw again, or stop. Stopping
 turns runners into markers. A throw that no runner can use is a bust: all of
 this turn is lost. The top of a column wins it; enough columns win the match.""",

@@ -29,7 +29,7 @@ TEXTS: Final[Texts] = {
         "menu.take.open": "Take tile {tile}, face up",
         "menu.take.safe": "Take tile {tile}, face down",
         "menu.take.open.about": "Face up, others can take it from you when they throw its number.",
-        "menu.take.safe.about": "Face down, nobody can take it. Throw its number yourself, and it is turned face up.",
+        "menu.take.safe.about": "Face down, it cannot be taken. Throw its number yourself, and it is turned face up.",
         "menu.in_the_middle": "in the middle",
         "menu.open_at": "open in front of {name}",
         "menu.pass": "Pass",

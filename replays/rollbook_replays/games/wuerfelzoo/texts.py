@@ -103,7 +103,7 @@ TEXTS: Final[Texts] = {
 Get rid of your dice. Lay animals of one species: more of the same, or as many
 of a larger one (elephant, bear, boar, fox, squirrel, worm); into an empty
 middle any number. Then the species' ability is used, once more for each ×2.
-Or throw any of your dice again. Traps cannot be laid. Whoever has no dice left
+Or throw any of your dice again. Traps cannot be laid. The first without dice
 wins the round; what the others still have are penalty points.""",
     },
     "de": {
