@@ -22,13 +22,13 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class BanTarget(_message.Message):
-    """Somebody, as an operator can name them."""
+    """The target of a ban."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     @_typing.final
     class Subject(_message.Message):
-        """Somebody as tokens say it."""
+        """A subject, as tokens name it."""
 
         DESCRIPTOR: _descriptor.Descriptor
 
@@ -52,7 +52,7 @@ class BanTarget(_message.Message):
 
     @_typing.final
     class Seat(_message.Message):
-        """Whoever sits on a seat. Whose it is follows from the log, and the service tells nobody."""
+        """The player of a seat. The service finds the subject from the log, and does not reveal it."""
 
         DESCRIPTOR: _descriptor.Descriptor
 
@@ -78,17 +78,17 @@ class BanTarget(_message.Message):
     ADDRESS_FIELD_NUMBER: _builtins.int
     SEAT_FIELD_NUMBER: _builtins.int
     address: _builtins.str
-    """Where calls come from, as limits by address see it: an IPv4 address, or an IPv6 address, which stands for its /64.
-    Or a network: an IPv4 network from /8 to /32, or an IPv6 network from /32 to /64. Other networks are refused as
-    BAN_MALFORMED, as is an address with a prefix length that is not the first of its network.
+    """The address of the calls, as limits by address count it: an IPv4 address, or an IPv6 address, which means its
+    /64. Or a network: an IPv4 network from /8 to /32, or an IPv6 network from /32 to /64. Other networks are refused
+    as BAN_MALFORMED, as is an address with a prefix length that is not the first of its network.
     """
     @_builtins.property
     def subject(self) -> Global___BanTarget.Subject:
-        """Somebody by name. A guest who comes without a token is another subject."""
+        """A subject. A guest who signs in without a token is another subject."""
 
     @_builtins.property
     def seat(self) -> Global___BanTarget.Seat:
-        """Somebody by what they did."""
+        """The player of a seat."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ Global___BanTarget: _TypeAlias = BanTarget  # noqa: Y015
 
 @_typing.final
 class Ban(_message.Message):
-    """Somebody is kept out."""
+    """A ban in force."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -128,7 +128,7 @@ class Ban(_message.Message):
     by: _builtins.str
     """The operator who did it: the issuer and `sub` of the token."""
     why: _builtins.str
-    """What the operator said about it; the one who is kept out is not told."""
+    """The operator's note; the banned caller does not see it."""
     @_builtins.property
     def target(self) -> Global___BanTarget:
         """Who it is. It stays in the store until the time is over, and no longer."""
@@ -192,7 +192,7 @@ class BanResponse(_message.Message):
     BAN_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def ban(self) -> Global___Ban:
-        """As it stands in the store."""
+        """The stored ban."""
 
     def __init__(
         self,
@@ -307,7 +307,7 @@ Global___ListBansResponse: _TypeAlias = ListBansResponse  # noqa: Y015
 
 @_typing.final
 class GetStateRequest(_message.Message):
-    """Nothing to say."""
+    """Has no fields."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -344,7 +344,7 @@ class GetStateResponse(_message.Message):
         port: _builtins.int
         """The port that it listens on, by its own account; 0 = a socket file."""
         answers: _builtins.bool
-        """It answered within 2 seconds; if not, nothing else is known of it."""
+        """It answered within 2 seconds; if not, the other fields are not known."""
         version: _builtins.str
         """What it calls itself, such as "valkey 9.1.0"."""
         used_bytes: _builtins.int
@@ -465,7 +465,7 @@ class GetStateResponse(_message.Message):
     archive_backlog: _builtins.int
     """Finished matches that wait in the store to go there, as the process last saw."""
     lost_tails: _builtins.int
-    """Logs that this process has found shorter than, or other than, what was told."""
+    """Logs that this process has found shorter than, or other than, what the service had sent."""
     bans: _builtins.int
     """Who is kept out now, as this process knows it."""
     @_builtins.property
@@ -474,7 +474,7 @@ class GetStateResponse(_message.Message):
 
     @_builtins.property
     def matches(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
-        """How many matches the store has by state: "open", "getting_ready" or "running", whichever process answers. A running
+        """How many matches the store has by state: "open", "getting_ready" or "running", counted by the store. A running
         match with a spectator delay counts as getting_ready too. Empty = the store did not answer within 2 seconds.
         """
 

@@ -62,18 +62,18 @@ class AdminServiceServicer(object):
     """
 
     def Ban(self, request, context):
-        """Keep somebody out for a time: a subject, an address, or whoever sits on a seat of a match. Whoever is kept out is
-        refused as BANNED in every call that needs a token, and in SignIn; operators never are. It holds in the process that
-        answers at once, and in all others over the same store within 2 seconds. Feeds under way end with that refusal, and
-        streams of Play at their next request. Doing it again sets the time anew. It is logged with the operator's subject.
+        """Ban a subject, an address, or the player of a seat for a time. A banned caller is refused as BANNED in every call
+        that needs a token, and in SignIn; operators never are. It holds in the process that answers at once, and in all
+        others over the same store within 2 seconds. Feeds under way end with that refusal, and streams of Play at their
+        next request. Doing it again replaces the time. It is logged with the operator's subject.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def LiftBan(self, request, context):
-        """Let somebody in again, in all processes within 2 seconds. Doing it again changes nothing. It is logged with the
-        operator's subject.
+        """Lift a ban, in all processes within 2 seconds. Doing it again changes nothing. It is logged with the operator's
+        subject.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -36,14 +36,14 @@ class AdminServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> AdminServiceAsyncStub: ...
     Ban: _grpc.UnaryUnaryMultiCallable[_admin_pb2.BanRequest, _admin_pb2.BanResponse]
-    """Keep somebody out for a time: a subject, an address, or whoever sits on a seat of a match. Whoever is kept out is
-    refused as BANNED in every call that needs a token, and in SignIn; operators never are. It holds in the process that
-    answers at once, and in all others over the same store within 2 seconds. Feeds under way end with that refusal, and
-    streams of Play at their next request. Doing it again sets the time anew. It is logged with the operator's subject.
+    """Ban a subject, an address, or the player of a seat for a time. A banned caller is refused as BANNED in every call
+    that needs a token, and in SignIn; operators never are. It holds in the process that answers at once, and in all
+    others over the same store within 2 seconds. Feeds under way end with that refusal, and streams of Play at their
+    next request. Doing it again replaces the time. It is logged with the operator's subject.
     """
     LiftBan: _grpc.UnaryUnaryMultiCallable[_admin_pb2.LiftBanRequest, _admin_pb2.LiftBanResponse]
-    """Let somebody in again, in all processes within 2 seconds. Doing it again changes nothing. It is logged with the
-    operator's subject.
+    """Lift a ban, in all processes within 2 seconds. Doing it again changes nothing. It is logged with the operator's
+    subject.
     """
     ListBans: _grpc.UnaryUnaryMultiCallable[_admin_pb2.ListBansRequest, _admin_pb2.ListBansResponse]
     """List who is kept out, page by page, those whose time is over first."""
@@ -56,14 +56,14 @@ class AdminServiceAsyncStub(AdminServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     Ban: _aio.UnaryUnaryMultiCallable[_admin_pb2.BanRequest, _admin_pb2.BanResponse]  # type: ignore[assignment]
-    """Keep somebody out for a time: a subject, an address, or whoever sits on a seat of a match. Whoever is kept out is
-    refused as BANNED in every call that needs a token, and in SignIn; operators never are. It holds in the process that
-    answers at once, and in all others over the same store within 2 seconds. Feeds under way end with that refusal, and
-    streams of Play at their next request. Doing it again sets the time anew. It is logged with the operator's subject.
+    """Ban a subject, an address, or the player of a seat for a time. A banned caller is refused as BANNED in every call
+    that needs a token, and in SignIn; operators never are. It holds in the process that answers at once, and in all
+    others over the same store within 2 seconds. Feeds under way end with that refusal, and streams of Play at their
+    next request. Doing it again replaces the time. It is logged with the operator's subject.
     """
     LiftBan: _aio.UnaryUnaryMultiCallable[_admin_pb2.LiftBanRequest, _admin_pb2.LiftBanResponse]  # type: ignore[assignment]
-    """Let somebody in again, in all processes within 2 seconds. Doing it again changes nothing. It is logged with the
-    operator's subject.
+    """Lift a ban, in all processes within 2 seconds. Doing it again changes nothing. It is logged with the operator's
+    subject.
     """
     ListBans: _aio.UnaryUnaryMultiCallable[_admin_pb2.ListBansRequest, _admin_pb2.ListBansResponse]  # type: ignore[assignment]
     """List who is kept out, page by page, those whose time is over first."""
@@ -79,10 +79,10 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _admin_pb2.BanRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_admin_pb2.BanResponse, _abc.Awaitable[_admin_pb2.BanResponse]]:
-        """Keep somebody out for a time: a subject, an address, or whoever sits on a seat of a match. Whoever is kept out is
-        refused as BANNED in every call that needs a token, and in SignIn; operators never are. It holds in the process that
-        answers at once, and in all others over the same store within 2 seconds. Feeds under way end with that refusal, and
-        streams of Play at their next request. Doing it again sets the time anew. It is logged with the operator's subject.
+        """Ban a subject, an address, or the player of a seat for a time. A banned caller is refused as BANNED in every call
+        that needs a token, and in SignIn; operators never are. It holds in the process that answers at once, and in all
+        others over the same store within 2 seconds. Feeds under way end with that refusal, and streams of Play at their
+        next request. Doing it again replaces the time. It is logged with the operator's subject.
         """
 
     @_abc_1.abstractmethod
@@ -91,8 +91,8 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _admin_pb2.LiftBanRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_admin_pb2.LiftBanResponse, _abc.Awaitable[_admin_pb2.LiftBanResponse]]:
-        """Let somebody in again, in all processes within 2 seconds. Doing it again changes nothing. It is logged with the
-        operator's subject.
+        """Lift a ban, in all processes within 2 seconds. Doing it again changes nothing. It is logged with the operator's
+        subject.
         """
 
     @_abc_1.abstractmethod

@@ -4,9 +4,9 @@ isort:skip_file
 Allie Gator: its options, choices, outcomes, what they hide, and view. Fields are named as in the plain form of a
 match.
 
-A card is a number: 1 to 70 a number card, 71 to 74 a special card as AllieGatorSpecial says. Cards of one special
-kind are alike. Piles are 0 and 1. Numbers are int32 without a bound of their own, so that whatever a client sends
-reaches the rules and is refused by name. In a choice and an outcome a missing list is an empty list.
+A card is a number: 1 to 70 a number card, 71 to 74 a special card, see AllieGatorSpecial. Cards of one special kind
+are alike. Piles are 0 and 1. Numbers are int32 without a bound of their own, so that every number that a client
+sends reaches the rules and is refused by name. In a choice and an outcome a missing list is an empty list.
 """
 
 from collections import abc as _abc
@@ -44,7 +44,7 @@ class _AllieGatorSpecialEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_All
     """`gift`, of which there are 3."""
 
 class AllieGatorSpecial(_AllieGatorSpecial, metaclass=_AllieGatorSpecialEnumTypeWrapper):
-    """The numbers that stand for special cards wherever a card is named."""
+    """The numbers that stand for special cards in every field that names a card."""
 
 ALLIE_GATOR_SPECIAL_UNSPECIFIED: AllieGatorSpecial.ValueType  # 0
 """No card."""
@@ -311,8 +311,8 @@ Global___AllieGatorLegalChoices: _TypeAlias = AllieGatorLegalChoices  # noqa: Y0
 
 @_typing.final
 class AllieGatorOutcome(_message.Message):
-    """What chance gave, as far as everybody may know it. None of the kinds set: a kind that this program does not know yet,
-    never to be skipped.
+    """What chance gave: the part that is public. None of the kinds set: a kind that this program does not know yet, never
+    to be skipped.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -420,7 +420,7 @@ Global___AllieGatorOutcome: _TypeAlias = AllieGatorOutcome  # noqa: Y015
 
 @_typing.final
 class AllieGatorHidden(_message.Message):
-    """What an outcome does not say to everybody. It lies beside the event."""
+    """The hidden part of an outcome. It is stored beside the event."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -3,8 +3,8 @@
 isort:skip_file
 Can't Stop: its options, choices, outcomes and view. Fields are named as in the plain form of a match.
 
-Numbers are int32 without a bound of their own, so that whatever a client sends reaches the rules and is refused by
-name. In a choice and an outcome a missing list is an empty list.
+Numbers are int32 without a bound of their own, so that every number that a client sends reaches the rules and is
+refused by name. In a choice and an outcome a missing list is an empty list.
 """
 
 from collections import abc as _abc
@@ -236,7 +236,7 @@ Global___CantStopOutcome: _TypeAlias = CantStopOutcome  # noqa: Y015
 
 @_typing.final
 class CantStopView(_message.Message):
-    """The board. Nothing in this game is hidden, so everybody sees the same."""
+    """The board. Nothing in this game is hidden, so all viewers see the same."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -256,7 +256,7 @@ class CantStopView(_message.Message):
         length: _builtins.int
         """Fields from the bottom to the number field, which counts: 3 to 13."""
         winner: _builtins.int
-        """The seat that won the column, from 0; left out while nobody has."""
+        """The seat that won the column, from 0; left out while it is not won."""
         runner: _builtins.int
         """The height of the runner in fields; 0 = no runner here."""
         @_builtins.property

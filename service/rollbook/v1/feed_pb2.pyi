@@ -3,10 +3,10 @@
 isort:skip_file
 Feeds: follow a match or the lobby as it happens.
 
-A frame leaves only when what it tells is durable. The promises of WatchMatch: events come in order, each once,
-without a gap; a watch can be resumed at any position; `caught_up` comes also on an empty or ended match; what a
-watcher gets live, while catching up and from the archive is the same; whoever reads slowly falls back to catching
-up, loses nothing and slows nobody.
+A frame leaves only when its content is durable. The promises of WatchMatch: events come in order, each once, without
+a gap; a watch can be resumed at any position; `caught_up` comes also on an empty or ended match; what a watcher gets
+live, while catching up and from the archive is the same; a slow watcher falls back to catching up, loses nothing and
+slows no other watcher.
 """
 
 from collections import abc as _abc
@@ -80,7 +80,7 @@ class WatchMatchRequest(_message.Message):
     public_only: _builtins.bool
     """See as the public, with its delay, although token or seat would allow more."""
     invitation_code: _builtins.str
-    """Shows a private match, as the public sees it, to whoever was invited and has no seat yet; else ignored."""
+    """Shows a private match, as the public sees it, to an invited caller who has no seat yet; else ignored."""
     without_views: _builtins.bool
     """Leave `view` and `legal` out of all frames, for who folds the events, or only keeps them. Events, heads and the order
     of frames are the same.
@@ -125,7 +125,7 @@ class MatchFrame(_message.Message):
         HEAD_FIELD_NUMBER: _builtins.int
         @_builtins.property
         def perspective(self) -> _table_pb2.Perspective:
-            """Whose eyes these are, until the end of the stream."""
+            """The perspective of the watcher, until the end of the stream."""
 
         @_builtins.property
         def position(self) -> _table_pb2.Position:
@@ -244,7 +244,7 @@ class MatchFrame(_message.Message):
 
     @_typing.final
     class Revealed(_message.Message):
-        """The match is sealed, so everybody may see everything."""
+        """The match is sealed, so every watcher may see everything."""
 
         DESCRIPTOR: _descriptor.Descriptor
 
@@ -277,8 +277,8 @@ class MatchFrame(_message.Message):
         OUTCOMES_FIELD_NUMBER: _builtins.int
         @_builtins.property
         def outcomes(self) -> _containers.RepeatedCompositeFieldContainer[Global___MatchFrame.Revealed.Outcome]:
-            """All that the match hid, ascending by sequence, whatever position the watch began at and whatever the watcher
-            knew; empty = it hid nothing.
+            """All that the match hid, ascending by sequence, for every starting position and every watcher; empty = it hid
+            nothing.
             """
 
         def __init__(
@@ -471,7 +471,7 @@ class LobbyFrame(_message.Message):
         MATCH_FIELD_NUMBER: _builtins.int
         @_builtins.property
         def match(self) -> _match_pb2.MatchSummary:
-            """As it is now; finished and aborted ones come once more and are to be forgotten."""
+            """Its current state; finished and aborted ones come once more and are to be forgotten."""
 
         def __init__(
             self,

@@ -3,10 +3,10 @@
 isort:skip_file
 Feeds: follow a match or the lobby as it happens.
 
-A frame leaves only when what it tells is durable. The promises of WatchMatch: events come in order, each once,
-without a gap; a watch can be resumed at any position; `caught_up` comes also on an empty or ended match; what a
-watcher gets live, while catching up and from the archive is the same; whoever reads slowly falls back to catching
-up, loses nothing and slows nobody.
+A frame leaves only when its content is durable. The promises of WatchMatch: events come in order, each once, without
+a gap; a watch can be resumed at any position; `caught_up` comes also on an empty or ended match; what a watcher gets
+live, while catching up and from the archive is the same; a slow watcher falls back to catching up, loses nothing and
+slows no other watcher.
 """
 
 from collections import abc as _abc

@@ -56,7 +56,7 @@ Global___SignInRequest: _TypeAlias = SignInRequest  # noqa: Y015
 
 @_typing.final
 class CreateDeviceCodeRequest(_message.Message):
-    """Nothing to say."""
+    """Has no fields."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -80,8 +80,8 @@ class CreateDeviceCodeResponse(_message.Message):
     CODE_FIELD_NUMBER: _builtins.int
     EXPIRES_MS_FIELD_NUMBER: _builtins.int
     code: _builtins.str
-    """8 letters and digits in two groups, such as "K7QM-2WXP". Whoever has it can be this guest: it holds for 5 minutes,
-    and is used once.
+    """8 letters and digits in two groups, such as "K7QM-2WXP". With it a person can sign in as this guest: it holds for 5
+    minutes, and is used once.
     """
     expires_ms: _builtins.int
     """When it expires, Unix time in milliseconds."""
@@ -110,13 +110,13 @@ class SignInResponse(_message.Message):
     NAME_FIELD_NUMBER: _builtins.int
     SAME_SUBJECT_FIELD_NUMBER: _builtins.int
     token: _builtins.str
-    """For the metadata `authorization: Bearer …`. Whoever has it is this guest: keep it secret."""
+    """For the metadata `authorization: Bearer …`. A person who has it can act as this guest: keep it secret."""
     expires_ms: _builtins.int
     """When it expires, Unix time in milliseconds."""
     name: _builtins.str
     """The display name as it will be shown, after NFC."""
     same_subject: _builtins.bool
-    """The subject of the old token, or of whoever made the device code, was kept."""
+    """The subject of the old token, or of the guest who made the device code, was kept."""
     def __init__(
         self,
         *,
@@ -135,7 +135,7 @@ Global___SignInResponse: _TypeAlias = SignInResponse  # noqa: Y015
 
 @_typing.final
 class GetKeysRequest(_message.Message):
-    """Nothing to say."""
+    """Has no fields."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -158,7 +158,7 @@ class GetKeysResponse(_message.Message):
 
     @_typing.final
     class HeadKey(_message.Message):
-        """One key, used for heads and nothing else."""
+        """One key, used for heads alone."""
 
         DESCRIPTOR: _descriptor.Descriptor
 
@@ -186,7 +186,7 @@ class GetKeysResponse(_message.Message):
 
     @_typing.final
     class ReplayKey(_message.Message):
-        """One key, used for replay files and nothing else."""
+        """One key, used for replay files alone."""
 
         DESCRIPTOR: _descriptor.Descriptor
 
@@ -216,8 +216,8 @@ class GetKeysResponse(_message.Message):
     REPLAY_KEYS_FIELD_NUMBER: _builtins.int
     NAME_FIELD_NUMBER: _builtins.int
     name: _builtins.str
-    """Whose keys these are, as the operator says (`serve --name`), 1 to 100 printable characters; by default the id of the
-    oldest head key. Judges read it in verdicts.
+    """The owner of these keys, named by the operator (`serve --name`), 1 to 100 printable characters; by default the id
+    of the oldest head key. Judges read it in verdicts.
     """
     @_builtins.property
     def keys(self) -> _containers.RepeatedCompositeFieldContainer[Global___GetKeysResponse.HeadKey]:

@@ -7,28 +7,28 @@ A whole match takes these calls, in this order. `||` joins bytes, text in quotes
 
 - IdentityService.SignIn makes its caller a guest and gives the token. All calls but SignIn, GetKeys and ListGames
   need it in the metadata: `authorization: Bearer …`.
-- OpenMatch, by one of the players, says what is played; ListGames says what can be. The answer holds the match id,
-  for the other players to know, and of a private match the invitation code.
+- OpenMatch, by one of the players, chooses what is played; ListGames lists what can be. The answer holds the match
+  id, for the other players to know, and of a private match the invitation code.
 - TakeSeat, by every player, commits to what the seat brings to the dice: `entropy_commitment` is
   SHA-256("rollbook/1/entropy" || entropy), of 16 to 64 random bytes that are kept secret until Ready.
-- FeedService.WatchMatch tells every event from event 1 on. The link of an event is SHA-256("rollbook/1/link" || its
+- FeedService.WatchMatch sends every event from event 1 on. The link of an event is SHA-256("rollbook/1/link" || its
   bytes), and `previous` of the next event repeats it; `previous` of event 1 is SHA-256("rollbook/1/genesis" || match
   id). The `seat_taken` that leaves no seat free closes the seats, and its link is the closing link.
-- Ready, by every player, sends the closing link and the entropy. Look first whether the own commitment stands in
+- Ready, by every player, sends the closing link and the entropy. Look first whether the own commitment is in
   `seat_taken` of the own seat. The last Ready starts the match.
 - Choose, whenever `legal` of a frame or of GetMatch is set: one of those choices, with the position that it answers,
   sequence and link of the last event. If the log has gone on, the choice is refused as POSITION_BEHIND: catch up and
-  choose anew. Play does the same as a stream. Whoever does not want to watch asks GetMatch again and again.
+  choose again. Play does the same as a stream. A client that does not watch calls GetMatch again and again.
 - The event `sealed` ends the match, with the places and the secret of the dice; SHA-256("rollbook/1/commit" ||
   secret) is the `commitment` of event 1. WatchMatch adds what was hidden, in the frame `revealed`, and ends.
-- ReplayService.GetReplay gives the match as a file, and AuditReplay or `rollbook audit` says whether every draw and
-  every event in it is as it has to be.
+- ReplayService.GetReplay gives the match as a file, and AuditReplay or `rollbook audit` checks every draw and every
+  event in it.
 
 A refused call has a status with google.rpc.ErrorInfo (domain "rollbook", reason the name of a RefusalReason) and
 RefusalDetail in its details.
 
-What is checked comes in this order: token, match, request id, seat, turn, position, legality; so no refusal tells a
-stranger about a hand. A match that the caller may not see does not exist for it. Requests are at most 64 KiB.
+What is checked comes in this order: token, match, request id, seat, turn, position, legality; so no refusal reveals
+a hand to a stranger. A match that the caller may not see does not exist for it. Requests are at most 64 KiB.
 """
 
 from collections import abc as _abc
@@ -89,8 +89,8 @@ Global___MatchState: _TypeAlias = MatchState  # noqa: Y015
 
 @_typing.final
 class MatchSummary(_message.Message):
-    """A match in a few lines; nothing in it is hidden from anybody who may see the match. For a delayed viewer it is as old
-    as the delay, but never from before the seats were closed.
+    """A match in a few lines; every viewer of the match may see all of it. For a delayed viewer it is as old as the delay,
+    but never from before the seats were closed.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -109,7 +109,7 @@ class MatchSummary(_message.Message):
         IS_HOUSE_FIELD_NUMBER: _builtins.int
         STRENGTH_FIELD_NUMBER: _builtins.int
         taken: _builtins.bool
-        """Somebody sits here."""
+        """A player sits here."""
         name: _builtins.str
         """The display name, NFC, 1 to 40 characters, from a stranger: escape it. Empty = free, or the name was erased. A name
         that looks like another one at the table has a number, as in "Tom (2)"; no person can choose a name with brackets.
@@ -184,8 +184,8 @@ class MatchSummary(_message.Message):
     is_private: _builtins.bool
     """Seats are taken by invitation only, and strangers do not find the match."""
     dice_fixed: _builtins.bool
-    """From the closing of the seats on: no seat brought entropy, so the dice are fixed and not fair. Say so wherever the
-    match is shown. False before.
+    """From the closing of the seats on: no seat brought entropy, so the dice are fixed and not fair. Show this with the
+    match. False before.
     """
     opened_ms: _builtins.int
     """Time of event 1, Unix time in milliseconds."""
@@ -194,12 +194,12 @@ class MatchSummary(_message.Message):
     awaited_seat: _builtins.int
     """The seat that is to choose, from 0; left out unless running."""
     is_lost: _builtins.bool
-    """In lists: the stored log is gone or does not hold together. Everything else is as it was last listed, and calls for
-    the match are refused as LOG_LOST until an operator ends it by AbortMatch. If nothing else of it is known, nothing
-    but match_id and is_private is set, and only operators see it.
+    """In lists: the stored log is gone or does not hold together. All other fields are those of the last listing, and
+    calls for the match are refused as LOG_LOST until an operator ends it by AbortMatch. If no listing is known, only
+    match_id and is_private are set, and only operators see it.
     """
     rematch_of: _builtins.str
-    """The match that this is the rematch of; empty = it is none. Not told of a match that is over."""
+    """The match that this is the rematch of; empty = it is none. Left out of a match that is over."""
     open_seconds: _builtins.int
     """Seconds without an event after which the match expires while seats are free; 0 = never."""
     idle_seconds: _builtins.int
@@ -210,7 +210,7 @@ class MatchSummary(_message.Message):
 
     @_builtins.property
     def position(self) -> _table_pb2.Position:
-        """Where the log stands that this was read from."""
+        """The position of the log that this was read from."""
 
     @_builtins.property
     def places(self) -> _events_pb2.Sealed.Places:
@@ -309,7 +309,7 @@ Global___EventsMade: _TypeAlias = EventsMade  # noqa: Y015
 
 @_typing.final
 class ListGamesRequest(_message.Message):
-    """Nothing to say."""
+    """Has no fields."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -345,7 +345,7 @@ class ListGamesResponse(_message.Message):
         rule: _builtins.str
         """What it does, in words."""
         default_value: _builtins.str
-        """The value that holds if nothing is said, as the plain form writes it: true, 3, revised."""
+        """The value that holds if the option is left out, as the plain form writes it: true, 3, revised."""
         allowed: _builtins.str
         """The values it may have, in words: "false, true" or "0 to 999". Some go only with some numbers of seats."""
         def __init__(
@@ -449,7 +449,7 @@ class OpenMatchRequest(_message.Message):
     ruleset: _builtins.int
     """The version of the rules; left out = the current one."""
     seats: _builtins.int
-    """The number of seats; what the game allows says ListGames."""
+    """The number of seats; ListGames has the numbers that the game allows."""
     turn_seconds: _builtins.int
     """Seconds that a seat has for a turn, 5 to 1,209,600 (14 days); 0 = no clock. Time is the store's. When the service was
     away for more than 5 s, that is not charged; when it was away at all, no turn is ended before it has been back for
@@ -478,15 +478,15 @@ class OpenMatchRequest(_message.Message):
     """
     rematch_of: _builtins.str
     """Open the rematch of this match, which has a result, and in which the caller sat: the same game, ruleset, options,
-    seats, clocks and privacy; whatever else the request says of them is passed over. The id of the rematch follows from
-    this match and not from the request id, so whoever asks first opens it, and the others are answered as if they had;
-    if it was aborted, from both. For 5 minutes its seats are kept for those who sat in this match, who need no
-    invitation code for it. Empty = a new match.
+    seats, clocks and privacy; other values of them in the request are ignored. The id of the rematch follows from this
+    match and not from the request id, so the first caller opens it, and the others get the same answer; if it was
+    aborted, from both. For 5 minutes its seats are kept for the players of this match, who need no invitation code for
+    it. Empty = a new match.
     """
     @_builtins.property
     def options(self) -> _games_pb2.Options:
-        """Which game, and its options; what is left out of them has its default. Set the message of the game also where
-        nothing is said in it. None set is refused as GAME_UNKNOWN.
+        """Which game, and its options; what is left out of them has its default. Set the message of the game also if all its
+        options are left out. None set is refused as GAME_UNKNOWN.
         """
 
     def __init__(
@@ -540,8 +540,8 @@ class OpenMatchResponse(_message.Message):
     match_id: _builtins.str
     """The match, 24 characters of base32 in lower case."""
     invitation_code: _builtins.str
-    """What opens a seat of a private match to whoever has it; told to whoever opens it, and of a rematch to those who ask
-    for it. Empty = the match is public.
+    """The code that lets its owner take a seat of a private match; sent to the opener, and for a rematch to every player
+    who asks for one. Empty = the match is public.
     """
     @_builtins.property
     def made(self) -> Global___EventsMade:
@@ -589,7 +589,7 @@ class TakeSeatRequest(_message.Message):
     cannot get ready.
     """
     name: _builtins.str
-    """How the seat is called, NFC, 1 to 40 characters; empty = as the token says."""
+    """How the seat is called, NFC, 1 to 40 characters; empty = the name of the token."""
     @_builtins.property
     def position(self) -> _table_pb2.Position:
         """What the caller has seen of the match; left out = nothing. Ahead of the log or with another link it is refused; a
@@ -666,7 +666,7 @@ class ReadyRequest(_message.Message):
     match_id: _builtins.str
     """The match."""
     seat: _builtins.int
-    """The caller's seat, from 0, as a check; left out = whichever it holds."""
+    """The caller's seat, from 0, as a check; left out = the one it holds."""
     closing_link: _builtins.bytes
     """The link of the event that closed the seats, 32 bytes: what the caller agrees to."""
     entropy: _builtins.bytes
@@ -876,7 +876,7 @@ class LeaveSeatRequest(_message.Message):
     match_id: _builtins.str
     """The match."""
     seat: _builtins.int
-    """The caller's seat, from 0, as a check; left out = whichever it holds."""
+    """The caller's seat, from 0, as a check; left out = the one it holds."""
     @_builtins.property
     def position(self) -> _table_pb2.Position:
         """What the caller has seen of the match; left out = nothing. Ahead of the log or with another link it is refused; a
@@ -936,7 +936,7 @@ class GetMatchRequest(_message.Message):
     match_id: _builtins.str
     """The match."""
     invitation_code: _builtins.str
-    """Shows a private match, as the public sees it, to whoever was invited and has no seat yet; else ignored."""
+    """Shows a private match, as the public sees it, to an invited caller who has no seat yet; else ignored."""
     def __init__(
         self,
         *,
@@ -973,11 +973,11 @@ class GetMatchResponse(_message.Message):
     """
     @_builtins.property
     def summary(self) -> Global___MatchSummary:
-        """What everybody may know."""
+        """What all viewers may know."""
 
     @_builtins.property
     def perspective(self) -> _table_pb2.Perspective:
-        """Whose eyes these are."""
+        """The caller's perspective."""
 
     @_builtins.property
     def view(self) -> _games_pb2.View:
@@ -1075,7 +1075,7 @@ class ListMatchesResponse(_message.Message):
     """Opaque; for the page after this one. Empty = there is none."""
     @_builtins.property
     def matches(self) -> _containers.RepeatedCompositeFieldContainer[Global___MatchSummary]:
-        """Those opened last first, each as it is now. May be fewer than asked for, even none, with more to come."""
+        """Those opened last first, each in its current state. May be fewer than asked for, even none, with more to come."""
 
     def __init__(
         self,
@@ -1107,7 +1107,7 @@ class ChooseRequest(_message.Message):
     match_id: _builtins.str
     """The match."""
     seat: _builtins.int
-    """The caller's seat, from 0, as a check; left out = whichever it holds."""
+    """The caller's seat, from 0, as a check; left out = the one it holds."""
     @_builtins.property
     def position(self) -> _table_pb2.Position:
         """The position that the choice answers: the head of the log. Needed."""
@@ -1137,7 +1137,7 @@ Global___ChooseRequest: _TypeAlias = ChooseRequest  # noqa: Y015
 
 @_typing.final
 class ChooseResponse(_message.Message):
-    """The choice stands."""
+    """The choice is made."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1174,7 +1174,7 @@ class ResignRequest(_message.Message):
     match_id: _builtins.str
     """The match."""
     seat: _builtins.int
-    """The caller's seat, from 0, as a check; left out = whichever it holds."""
+    """The caller's seat, from 0, as a check; left out = the one it holds."""
     @_builtins.property
     def position(self) -> _table_pb2.Position:
         """What the caller has seen of the match; left out = nothing. Ahead of the log or with another link it is refused; a
@@ -1303,15 +1303,15 @@ class PlayRequest(_message.Message):
     match_id: _builtins.str
     """The match. Needed in the first request; in later ones empty or the same."""
     seat: _builtins.int
-    """The caller's seat, from 0, as a check; left out = whichever it holds."""
+    """The caller's seat, from 0, as a check; left out = the one it holds."""
     refusals_seen: _builtins.int
     """How many refusals other than SKIPPED the client had received on this stream when it sent this. Fewer than the
     service has sent: the choice was made in ignorance and is refused as SKIPPED. More: refused as malformed.
     """
     outcomes_only: _builtins.bool
     """The answer leaves out everything but the range and the outcomes: of the events only those that chance made, and no
-    head. For whoever plays fast and follows the match by a feed, which has all events and their signed heads. The next
-    choice may leave out its link, as this one led there.
+    head. For clients that play fast and follow the match by a feed, which has all events and their signed heads. The
+    next choice may leave out its link, as this one led there.
     """
     @_builtins.property
     def position(self) -> _table_pb2.Position:
@@ -1388,7 +1388,7 @@ class PlayResponse(_message.Message):
     """That of the request, cut to 64 characters."""
     @_builtins.property
     def made(self) -> Global___EventsMade:
-        """It stands."""
+        """It is made."""
 
     @_builtins.property
     def refused(self) -> Global___PlayResponse.Refused:

@@ -28,14 +28,14 @@ if _version_not_supported:
 class MatchServiceStub(object):
     """Matches and what is done in them.
 
-    Writes carry a request id: 8 to 64 visible ASCII characters (a UUID does), chosen anew by the client for everything
-    it wants done once. An id is unique per subject and match: of another subject, or in another match, the same id is
-    never the same request. OpenMatch has its own: without `rematch_of` a subject opens only one match with an id, and that
-    id is used in this match as well.
+    Writes carry a request id: 8 to 64 visible ASCII characters (a UUID does), a new one for everything that the client
+    wants done once. An id is unique per subject and match: of another subject, or in another match, the same id is never
+    the same request. OpenMatch has its own: without `rematch_of` a subject opens only one match with an id, and that id
+    is used in this match as well.
 
-    The same id with the same content gets the same answer, whatever has happened since, also after a crash of either
-    side; with other content it is refused. Refusals are not remembered: the id may be used again. An answer leaves only
-    when what it tells is durable.
+    The same id with the same content gets the same answer, also after later events or a crash of either side; with other
+    content it is refused. Refusals are not remembered: the id may be used again. An answer leaves only when its content
+    is durable.
     """
 
     def __init__(self, channel):
@@ -114,32 +114,33 @@ class MatchServiceStub(object):
 class MatchServiceServicer(object):
     """Matches and what is done in them.
 
-    Writes carry a request id: 8 to 64 visible ASCII characters (a UUID does), chosen anew by the client for everything
-    it wants done once. An id is unique per subject and match: of another subject, or in another match, the same id is
-    never the same request. OpenMatch has its own: without `rematch_of` a subject opens only one match with an id, and that
-    id is used in this match as well.
+    Writes carry a request id: 8 to 64 visible ASCII characters (a UUID does), a new one for everything that the client
+    wants done once. An id is unique per subject and match: of another subject, or in another match, the same id is never
+    the same request. OpenMatch has its own: without `rematch_of` a subject opens only one match with an id, and that id
+    is used in this match as well.
 
-    The same id with the same content gets the same answer, whatever has happened since, also after a crash of either
-    side; with other content it is refused. Refusals are not remembered: the id may be used again. An answer leaves only
-    when what it tells is durable.
+    The same id with the same content gets the same answer, also after later events or a crash of either side; with other
+    content it is refused. Refusals are not remembered: the id may be used again. An answer leaves only when its content
+    is durable.
     """
 
     def ListGames(self, request, context):
-        """Say what can be played: every game with its rulesets, seats, options and material. Needs no token.
+        """List what can be played: every game with its rulesets, seats, options and material. Needs no token.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def OpenMatch(self, request, context):
-        """Open a match: event 1 with the commitment to its dice. Whoever opens it holds no seat yet.
+        """Open a match: event 1 with the commitment to its dice. Its opener holds no seat yet.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def TakeSeat(self, request, context):
-        """Sit down; whoever fills the last seat closes them all. Decided again, up to three times, if somebody was faster.
+        """Sit down; the player who fills the last seat closes them all. Decided again, up to three times, if another command
+        was faster.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -147,44 +148,45 @@ class MatchServiceServicer(object):
 
     def Ready(self, request, context):
         """Reveal the entropy and be ready; with the last seat the match starts. Only after the seats are closed. Decided
-        again, up to three times, if somebody was faster.
+        again, up to three times, if another command was faster.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def LeaveSeat(self, request, context):
-        """Get up again; only before the seats are closed. Decided again, up to three times, if somebody was faster.
+        """Get up again; only before the seats are closed. Decided again, up to three times, if another command was faster.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def AddBot(self, request, context):
-        """Have a bot of the house sit down, with a strategy; for whoever opened the match, while seats are free. Decided again,
-        up to three times, if somebody was faster.
+        """Have a bot of the house sit down, with a strategy; for the opener of the match, while seats are free. Decided
+        again, up to three times, if another command was faster.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def FreeSeat(self, request, context):
-        """Free a seat that somebody else took; for whoever opened the match, while seats are free: any seat of a private match,
-        and of every match those of bots of the house. Decided again, up to three times, if somebody was faster.
+        """Free a seat that another player took; for the opener of the match, while seats are free: any seat of a private
+        match, and of every match those of bots of the house. Decided again, up to three times, if another command was
+        faster.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetMatch(self, request, context):
-        """Look at a match as it stands, with the eyes that the caller has.
+        """Get the current state of a match, from the caller's perspective.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListMatches(self, request, context):
-        """List matches, those opened last first; private ones only for whoever sits there, judges or operates. Pages are
+        """List matches, those opened last first; private ones only for callers who sit there, judge or operate. Pages are
         stable: none twice, none left out, none that was opened after the first page was asked for.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -199,18 +201,18 @@ class MatchServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def Resign(self, request, context):
-        """Give up for good: the seat is forfeited and its caretaker plays on. Decided again, up to three times, if somebody
-        was faster.
+        """Give up for good: the seat is forfeited and its caretaker plays on. Decided again, up to three times, if another
+        command was faster.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def AbortMatch(self, request, context):
-        """End a match without a result. For operators, and before the seats are closed also for whoever opened the match; it is
-        sealed as `by_operator`. Decided again, up to three times, if somebody was faster. If an operator ends a match whose
-        log is lost, it is sealed as `log_lost` behind what is stored of it, and one of which nothing is stored leaves the
-        lobby.
+        """End a match without a result. For operators, and before the seats are closed also for the opener of the match; it
+        is sealed as `by_operator`. Decided again, up to three times, if another command was faster. If an operator ends a
+        match whose log is lost, it is sealed as `log_lost` behind what is stored of it, and one of which nothing is stored
+        leaves the lobby.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -219,7 +221,7 @@ class MatchServiceServicer(object):
     def Play(self, request_iterator, context):
         """Choose again and again in one match, with several choices in flight. Every request gets one answer, in the order of
         the requests, and a refused choice does not end the stream: those sent behind it are refused as SKIPPED, until one
-        says by `refusals_seen` that its sender knows. The service reads a request once it has answered the one before;
+        shows by `refusals_seen` that its sender knows. The service reads a request once it has answered the one before;
         what is sent meanwhile waits, as far as gRPC's flow control lets it be sent. What concerns the stream itself
         (token, match, draining) ends it with a status; retry what was not answered with the same request ids.
         """
@@ -306,14 +308,14 @@ def add_MatchServiceServicer_to_server(servicer, server):
 class MatchService(object):
     """Matches and what is done in them.
 
-    Writes carry a request id: 8 to 64 visible ASCII characters (a UUID does), chosen anew by the client for everything
-    it wants done once. An id is unique per subject and match: of another subject, or in another match, the same id is
-    never the same request. OpenMatch has its own: without `rematch_of` a subject opens only one match with an id, and that
-    id is used in this match as well.
+    Writes carry a request id: 8 to 64 visible ASCII characters (a UUID does), a new one for everything that the client
+    wants done once. An id is unique per subject and match: of another subject, or in another match, the same id is never
+    the same request. OpenMatch has its own: without `rematch_of` a subject opens only one match with an id, and that id
+    is used in this match as well.
 
-    The same id with the same content gets the same answer, whatever has happened since, also after a crash of either
-    side; with other content it is refused. Refusals are not remembered: the id may be used again. An answer leaves only
-    when what it tells is durable.
+    The same id with the same content gets the same answer, also after later events or a crash of either side; with other
+    content it is refused. Refusals are not remembered: the id may be used again. An answer leaves only when its content
+    is durable.
     """
 
     @staticmethod

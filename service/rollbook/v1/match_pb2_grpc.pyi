@@ -7,28 +7,28 @@ A whole match takes these calls, in this order. `||` joins bytes, text in quotes
 
 - IdentityService.SignIn makes its caller a guest and gives the token. All calls but SignIn, GetKeys and ListGames
   need it in the metadata: `authorization: Bearer …`.
-- OpenMatch, by one of the players, says what is played; ListGames says what can be. The answer holds the match id,
-  for the other players to know, and of a private match the invitation code.
+- OpenMatch, by one of the players, chooses what is played; ListGames lists what can be. The answer holds the match
+  id, for the other players to know, and of a private match the invitation code.
 - TakeSeat, by every player, commits to what the seat brings to the dice: `entropy_commitment` is
   SHA-256("rollbook/1/entropy" || entropy), of 16 to 64 random bytes that are kept secret until Ready.
-- FeedService.WatchMatch tells every event from event 1 on. The link of an event is SHA-256("rollbook/1/link" || its
+- FeedService.WatchMatch sends every event from event 1 on. The link of an event is SHA-256("rollbook/1/link" || its
   bytes), and `previous` of the next event repeats it; `previous` of event 1 is SHA-256("rollbook/1/genesis" || match
   id). The `seat_taken` that leaves no seat free closes the seats, and its link is the closing link.
-- Ready, by every player, sends the closing link and the entropy. Look first whether the own commitment stands in
+- Ready, by every player, sends the closing link and the entropy. Look first whether the own commitment is in
   `seat_taken` of the own seat. The last Ready starts the match.
 - Choose, whenever `legal` of a frame or of GetMatch is set: one of those choices, with the position that it answers,
   sequence and link of the last event. If the log has gone on, the choice is refused as POSITION_BEHIND: catch up and
-  choose anew. Play does the same as a stream. Whoever does not want to watch asks GetMatch again and again.
+  choose again. Play does the same as a stream. A client that does not watch calls GetMatch again and again.
 - The event `sealed` ends the match, with the places and the secret of the dice; SHA-256("rollbook/1/commit" ||
   secret) is the `commitment` of event 1. WatchMatch adds what was hidden, in the frame `revealed`, and ends.
-- ReplayService.GetReplay gives the match as a file, and AuditReplay or `rollbook audit` says whether every draw and
-  every event in it is as it has to be.
+- ReplayService.GetReplay gives the match as a file, and AuditReplay or `rollbook audit` checks every draw and every
+  event in it.
 
 A refused call has a status with google.rpc.ErrorInfo (domain "rollbook", reason the name of a RefusalReason) and
 RefusalDetail in its details.
 
-What is checked comes in this order: token, match, request id, seat, turn, position, legality; so no refusal tells a
-stranger about a hand. A match that the caller may not see does not exist for it. Requests are at most 64 KiB.
+What is checked comes in this order: token, match, request id, seat, turn, position, legality; so no refusal reveals
+a hand to a stranger. A match that the caller may not see does not exist for it. Requests are at most 64 KiB.
 """
 
 from collections import abc as _abc
@@ -57,14 +57,14 @@ GRPC_VERSION: str
 class MatchServiceStub:
     """Matches and what is done in them.
 
-    Writes carry a request id: 8 to 64 visible ASCII characters (a UUID does), chosen anew by the client for everything
-    it wants done once. An id is unique per subject and match: of another subject, or in another match, the same id is
-    never the same request. OpenMatch has its own: without `rematch_of` a subject opens only one match with an id, and that
-    id is used in this match as well.
+    Writes carry a request id: 8 to 64 visible ASCII characters (a UUID does), a new one for everything that the client
+    wants done once. An id is unique per subject and match: of another subject, or in another match, the same id is never
+    the same request. OpenMatch has its own: without `rematch_of` a subject opens only one match with an id, and that id
+    is used in this match as well.
 
-    The same id with the same content gets the same answer, whatever has happened since, also after a crash of either
-    side; with other content it is refused. Refusals are not remembered: the id may be used again. An answer leaves only
-    when what it tells is durable.
+    The same id with the same content gets the same answer, also after later events or a crash of either side; with other
+    content it is refused. Refusals are not remembered: the id may be used again. An answer leaves only when its content
+    is durable.
     """
 
     @_typing.overload
@@ -72,47 +72,50 @@ class MatchServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> MatchServiceAsyncStub: ...
     ListGames: _grpc.UnaryUnaryMultiCallable[_match_pb2.ListGamesRequest, _match_pb2.ListGamesResponse]
-    """Say what can be played: every game with its rulesets, seats, options and material. Needs no token."""
+    """List what can be played: every game with its rulesets, seats, options and material. Needs no token."""
     OpenMatch: _grpc.UnaryUnaryMultiCallable[_match_pb2.OpenMatchRequest, _match_pb2.OpenMatchResponse]
-    """Open a match: event 1 with the commitment to its dice. Whoever opens it holds no seat yet."""
+    """Open a match: event 1 with the commitment to its dice. Its opener holds no seat yet."""
     TakeSeat: _grpc.UnaryUnaryMultiCallable[_match_pb2.TakeSeatRequest, _match_pb2.TakeSeatResponse]
-    """Sit down; whoever fills the last seat closes them all. Decided again, up to three times, if somebody was faster."""
+    """Sit down; the player who fills the last seat closes them all. Decided again, up to three times, if another command
+    was faster.
+    """
     Ready: _grpc.UnaryUnaryMultiCallable[_match_pb2.ReadyRequest, _match_pb2.ReadyResponse]
     """Reveal the entropy and be ready; with the last seat the match starts. Only after the seats are closed. Decided
-    again, up to three times, if somebody was faster.
+    again, up to three times, if another command was faster.
     """
     LeaveSeat: _grpc.UnaryUnaryMultiCallable[_match_pb2.LeaveSeatRequest, _match_pb2.LeaveSeatResponse]
-    """Get up again; only before the seats are closed. Decided again, up to three times, if somebody was faster."""
+    """Get up again; only before the seats are closed. Decided again, up to three times, if another command was faster."""
     AddBot: _grpc.UnaryUnaryMultiCallable[_match_pb2.AddBotRequest, _match_pb2.AddBotResponse]
-    """Have a bot of the house sit down, with a strategy; for whoever opened the match, while seats are free. Decided again,
-    up to three times, if somebody was faster.
+    """Have a bot of the house sit down, with a strategy; for the opener of the match, while seats are free. Decided
+    again, up to three times, if another command was faster.
     """
     FreeSeat: _grpc.UnaryUnaryMultiCallable[_match_pb2.FreeSeatRequest, _match_pb2.FreeSeatResponse]
-    """Free a seat that somebody else took; for whoever opened the match, while seats are free: any seat of a private match,
-    and of every match those of bots of the house. Decided again, up to three times, if somebody was faster.
+    """Free a seat that another player took; for the opener of the match, while seats are free: any seat of a private
+    match, and of every match those of bots of the house. Decided again, up to three times, if another command was
+    faster.
     """
     GetMatch: _grpc.UnaryUnaryMultiCallable[_match_pb2.GetMatchRequest, _match_pb2.GetMatchResponse]
-    """Look at a match as it stands, with the eyes that the caller has."""
+    """Get the current state of a match, from the caller's perspective."""
     ListMatches: _grpc.UnaryUnaryMultiCallable[_match_pb2.ListMatchesRequest, _match_pb2.ListMatchesResponse]
-    """List matches, those opened last first; private ones only for whoever sits there, judges or operates. Pages are
+    """List matches, those opened last first; private ones only for callers who sit there, judge or operate. Pages are
     stable: none twice, none left out, none that was opened after the first page was asked for.
     """
     Choose: _grpc.UnaryUnaryMultiCallable[_match_pb2.ChooseRequest, _match_pb2.ChooseResponse]
     """Choose for the own seat, in answer to a position. Never decided again for another one."""
     Resign: _grpc.UnaryUnaryMultiCallable[_match_pb2.ResignRequest, _match_pb2.ResignResponse]
-    """Give up for good: the seat is forfeited and its caretaker plays on. Decided again, up to three times, if somebody
-    was faster.
+    """Give up for good: the seat is forfeited and its caretaker plays on. Decided again, up to three times, if another
+    command was faster.
     """
     AbortMatch: _grpc.UnaryUnaryMultiCallable[_match_pb2.AbortMatchRequest, _match_pb2.AbortMatchResponse]
-    """End a match without a result. For operators, and before the seats are closed also for whoever opened the match; it is
-    sealed as `by_operator`. Decided again, up to three times, if somebody was faster. If an operator ends a match whose
-    log is lost, it is sealed as `log_lost` behind what is stored of it, and one of which nothing is stored leaves the
-    lobby.
+    """End a match without a result. For operators, and before the seats are closed also for the opener of the match; it
+    is sealed as `by_operator`. Decided again, up to three times, if another command was faster. If an operator ends a
+    match whose log is lost, it is sealed as `log_lost` behind what is stored of it, and one of which nothing is stored
+    leaves the lobby.
     """
     Play: _grpc.StreamStreamMultiCallable[_match_pb2.PlayRequest, _match_pb2.PlayResponse]
     """Choose again and again in one match, with several choices in flight. Every request gets one answer, in the order of
     the requests, and a refused choice does not end the stream: those sent behind it are refused as SKIPPED, until one
-    says by `refusals_seen` that its sender knows. The service reads a request once it has answered the one before;
+    shows by `refusals_seen` that its sender knows. The service reads a request once it has answered the one before;
     what is sent meanwhile waits, as far as gRPC's flow control lets it be sent. What concerns the stream itself
     (token, match, draining) ends it with a status; retry what was not answered with the same request ids.
     """
@@ -121,59 +124,62 @@ class MatchServiceStub:
 class MatchServiceAsyncStub(MatchServiceStub):
     """Matches and what is done in them.
 
-    Writes carry a request id: 8 to 64 visible ASCII characters (a UUID does), chosen anew by the client for everything
-    it wants done once. An id is unique per subject and match: of another subject, or in another match, the same id is
-    never the same request. OpenMatch has its own: without `rematch_of` a subject opens only one match with an id, and that
-    id is used in this match as well.
+    Writes carry a request id: 8 to 64 visible ASCII characters (a UUID does), a new one for everything that the client
+    wants done once. An id is unique per subject and match: of another subject, or in another match, the same id is never
+    the same request. OpenMatch has its own: without `rematch_of` a subject opens only one match with an id, and that id
+    is used in this match as well.
 
-    The same id with the same content gets the same answer, whatever has happened since, also after a crash of either
-    side; with other content it is refused. Refusals are not remembered: the id may be used again. An answer leaves only
-    when what it tells is durable.
+    The same id with the same content gets the same answer, also after later events or a crash of either side; with other
+    content it is refused. Refusals are not remembered: the id may be used again. An answer leaves only when its content
+    is durable.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     ListGames: _aio.UnaryUnaryMultiCallable[_match_pb2.ListGamesRequest, _match_pb2.ListGamesResponse]  # type: ignore[assignment]
-    """Say what can be played: every game with its rulesets, seats, options and material. Needs no token."""
+    """List what can be played: every game with its rulesets, seats, options and material. Needs no token."""
     OpenMatch: _aio.UnaryUnaryMultiCallable[_match_pb2.OpenMatchRequest, _match_pb2.OpenMatchResponse]  # type: ignore[assignment]
-    """Open a match: event 1 with the commitment to its dice. Whoever opens it holds no seat yet."""
+    """Open a match: event 1 with the commitment to its dice. Its opener holds no seat yet."""
     TakeSeat: _aio.UnaryUnaryMultiCallable[_match_pb2.TakeSeatRequest, _match_pb2.TakeSeatResponse]  # type: ignore[assignment]
-    """Sit down; whoever fills the last seat closes them all. Decided again, up to three times, if somebody was faster."""
+    """Sit down; the player who fills the last seat closes them all. Decided again, up to three times, if another command
+    was faster.
+    """
     Ready: _aio.UnaryUnaryMultiCallable[_match_pb2.ReadyRequest, _match_pb2.ReadyResponse]  # type: ignore[assignment]
     """Reveal the entropy and be ready; with the last seat the match starts. Only after the seats are closed. Decided
-    again, up to three times, if somebody was faster.
+    again, up to three times, if another command was faster.
     """
     LeaveSeat: _aio.UnaryUnaryMultiCallable[_match_pb2.LeaveSeatRequest, _match_pb2.LeaveSeatResponse]  # type: ignore[assignment]
-    """Get up again; only before the seats are closed. Decided again, up to three times, if somebody was faster."""
+    """Get up again; only before the seats are closed. Decided again, up to three times, if another command was faster."""
     AddBot: _aio.UnaryUnaryMultiCallable[_match_pb2.AddBotRequest, _match_pb2.AddBotResponse]  # type: ignore[assignment]
-    """Have a bot of the house sit down, with a strategy; for whoever opened the match, while seats are free. Decided again,
-    up to three times, if somebody was faster.
+    """Have a bot of the house sit down, with a strategy; for the opener of the match, while seats are free. Decided
+    again, up to three times, if another command was faster.
     """
     FreeSeat: _aio.UnaryUnaryMultiCallable[_match_pb2.FreeSeatRequest, _match_pb2.FreeSeatResponse]  # type: ignore[assignment]
-    """Free a seat that somebody else took; for whoever opened the match, while seats are free: any seat of a private match,
-    and of every match those of bots of the house. Decided again, up to three times, if somebody was faster.
+    """Free a seat that another player took; for the opener of the match, while seats are free: any seat of a private
+    match, and of every match those of bots of the house. Decided again, up to three times, if another command was
+    faster.
     """
     GetMatch: _aio.UnaryUnaryMultiCallable[_match_pb2.GetMatchRequest, _match_pb2.GetMatchResponse]  # type: ignore[assignment]
-    """Look at a match as it stands, with the eyes that the caller has."""
+    """Get the current state of a match, from the caller's perspective."""
     ListMatches: _aio.UnaryUnaryMultiCallable[_match_pb2.ListMatchesRequest, _match_pb2.ListMatchesResponse]  # type: ignore[assignment]
-    """List matches, those opened last first; private ones only for whoever sits there, judges or operates. Pages are
+    """List matches, those opened last first; private ones only for callers who sit there, judge or operate. Pages are
     stable: none twice, none left out, none that was opened after the first page was asked for.
     """
     Choose: _aio.UnaryUnaryMultiCallable[_match_pb2.ChooseRequest, _match_pb2.ChooseResponse]  # type: ignore[assignment]
     """Choose for the own seat, in answer to a position. Never decided again for another one."""
     Resign: _aio.UnaryUnaryMultiCallable[_match_pb2.ResignRequest, _match_pb2.ResignResponse]  # type: ignore[assignment]
-    """Give up for good: the seat is forfeited and its caretaker plays on. Decided again, up to three times, if somebody
-    was faster.
+    """Give up for good: the seat is forfeited and its caretaker plays on. Decided again, up to three times, if another
+    command was faster.
     """
     AbortMatch: _aio.UnaryUnaryMultiCallable[_match_pb2.AbortMatchRequest, _match_pb2.AbortMatchResponse]  # type: ignore[assignment]
-    """End a match without a result. For operators, and before the seats are closed also for whoever opened the match; it is
-    sealed as `by_operator`. Decided again, up to three times, if somebody was faster. If an operator ends a match whose
-    log is lost, it is sealed as `log_lost` behind what is stored of it, and one of which nothing is stored leaves the
-    lobby.
+    """End a match without a result. For operators, and before the seats are closed also for the opener of the match; it
+    is sealed as `by_operator`. Decided again, up to three times, if another command was faster. If an operator ends a
+    match whose log is lost, it is sealed as `log_lost` behind what is stored of it, and one of which nothing is stored
+    leaves the lobby.
     """
     Play: _aio.StreamStreamMultiCallable[_match_pb2.PlayRequest, _match_pb2.PlayResponse]  # type: ignore[assignment]
     """Choose again and again in one match, with several choices in flight. Every request gets one answer, in the order of
     the requests, and a refused choice does not end the stream: those sent behind it are refused as SKIPPED, until one
-    says by `refusals_seen` that its sender knows. The service reads a request once it has answered the one before;
+    shows by `refusals_seen` that its sender knows. The service reads a request once it has answered the one before;
     what is sent meanwhile waits, as far as gRPC's flow control lets it be sent. What concerns the stream itself
     (token, match, draining) ends it with a status; retry what was not answered with the same request ids.
     """
@@ -181,14 +187,14 @@ class MatchServiceAsyncStub(MatchServiceStub):
 class MatchServiceServicer(metaclass=_abc_1.ABCMeta):
     """Matches and what is done in them.
 
-    Writes carry a request id: 8 to 64 visible ASCII characters (a UUID does), chosen anew by the client for everything
-    it wants done once. An id is unique per subject and match: of another subject, or in another match, the same id is
-    never the same request. OpenMatch has its own: without `rematch_of` a subject opens only one match with an id, and that
-    id is used in this match as well.
+    Writes carry a request id: 8 to 64 visible ASCII characters (a UUID does), a new one for everything that the client
+    wants done once. An id is unique per subject and match: of another subject, or in another match, the same id is never
+    the same request. OpenMatch has its own: without `rematch_of` a subject opens only one match with an id, and that id
+    is used in this match as well.
 
-    The same id with the same content gets the same answer, whatever has happened since, also after a crash of either
-    side; with other content it is refused. Refusals are not remembered: the id may be used again. An answer leaves only
-    when what it tells is durable.
+    The same id with the same content gets the same answer, also after later events or a crash of either side; with other
+    content it is refused. Refusals are not remembered: the id may be used again. An answer leaves only when its content
+    is durable.
     """
 
     @_abc_1.abstractmethod
@@ -197,7 +203,7 @@ class MatchServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _match_pb2.ListGamesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_match_pb2.ListGamesResponse, _abc.Awaitable[_match_pb2.ListGamesResponse]]:
-        """Say what can be played: every game with its rulesets, seats, options and material. Needs no token."""
+        """List what can be played: every game with its rulesets, seats, options and material. Needs no token."""
 
     @_abc_1.abstractmethod
     def OpenMatch(
@@ -205,7 +211,7 @@ class MatchServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _match_pb2.OpenMatchRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_match_pb2.OpenMatchResponse, _abc.Awaitable[_match_pb2.OpenMatchResponse]]:
-        """Open a match: event 1 with the commitment to its dice. Whoever opens it holds no seat yet."""
+        """Open a match: event 1 with the commitment to its dice. Its opener holds no seat yet."""
 
     @_abc_1.abstractmethod
     def TakeSeat(
@@ -213,7 +219,9 @@ class MatchServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _match_pb2.TakeSeatRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_match_pb2.TakeSeatResponse, _abc.Awaitable[_match_pb2.TakeSeatResponse]]:
-        """Sit down; whoever fills the last seat closes them all. Decided again, up to three times, if somebody was faster."""
+        """Sit down; the player who fills the last seat closes them all. Decided again, up to three times, if another command
+        was faster.
+        """
 
     @_abc_1.abstractmethod
     def Ready(
@@ -222,7 +230,7 @@ class MatchServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_match_pb2.ReadyResponse, _abc.Awaitable[_match_pb2.ReadyResponse]]:
         """Reveal the entropy and be ready; with the last seat the match starts. Only after the seats are closed. Decided
-        again, up to three times, if somebody was faster.
+        again, up to three times, if another command was faster.
         """
 
     @_abc_1.abstractmethod
@@ -231,7 +239,7 @@ class MatchServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _match_pb2.LeaveSeatRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_match_pb2.LeaveSeatResponse, _abc.Awaitable[_match_pb2.LeaveSeatResponse]]:
-        """Get up again; only before the seats are closed. Decided again, up to three times, if somebody was faster."""
+        """Get up again; only before the seats are closed. Decided again, up to three times, if another command was faster."""
 
     @_abc_1.abstractmethod
     def AddBot(
@@ -239,8 +247,8 @@ class MatchServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _match_pb2.AddBotRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_match_pb2.AddBotResponse, _abc.Awaitable[_match_pb2.AddBotResponse]]:
-        """Have a bot of the house sit down, with a strategy; for whoever opened the match, while seats are free. Decided again,
-        up to three times, if somebody was faster.
+        """Have a bot of the house sit down, with a strategy; for the opener of the match, while seats are free. Decided
+        again, up to three times, if another command was faster.
         """
 
     @_abc_1.abstractmethod
@@ -249,8 +257,9 @@ class MatchServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _match_pb2.FreeSeatRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_match_pb2.FreeSeatResponse, _abc.Awaitable[_match_pb2.FreeSeatResponse]]:
-        """Free a seat that somebody else took; for whoever opened the match, while seats are free: any seat of a private match,
-        and of every match those of bots of the house. Decided again, up to three times, if somebody was faster.
+        """Free a seat that another player took; for the opener of the match, while seats are free: any seat of a private
+        match, and of every match those of bots of the house. Decided again, up to three times, if another command was
+        faster.
         """
 
     @_abc_1.abstractmethod
@@ -259,7 +268,7 @@ class MatchServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _match_pb2.GetMatchRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_match_pb2.GetMatchResponse, _abc.Awaitable[_match_pb2.GetMatchResponse]]:
-        """Look at a match as it stands, with the eyes that the caller has."""
+        """Get the current state of a match, from the caller's perspective."""
 
     @_abc_1.abstractmethod
     def ListMatches(
@@ -267,7 +276,7 @@ class MatchServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _match_pb2.ListMatchesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_match_pb2.ListMatchesResponse, _abc.Awaitable[_match_pb2.ListMatchesResponse]]:
-        """List matches, those opened last first; private ones only for whoever sits there, judges or operates. Pages are
+        """List matches, those opened last first; private ones only for callers who sit there, judge or operate. Pages are
         stable: none twice, none left out, none that was opened after the first page was asked for.
         """
 
@@ -285,8 +294,8 @@ class MatchServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _match_pb2.ResignRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_match_pb2.ResignResponse, _abc.Awaitable[_match_pb2.ResignResponse]]:
-        """Give up for good: the seat is forfeited and its caretaker plays on. Decided again, up to three times, if somebody
-        was faster.
+        """Give up for good: the seat is forfeited and its caretaker plays on. Decided again, up to three times, if another
+        command was faster.
         """
 
     @_abc_1.abstractmethod
@@ -295,10 +304,10 @@ class MatchServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _match_pb2.AbortMatchRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_match_pb2.AbortMatchResponse, _abc.Awaitable[_match_pb2.AbortMatchResponse]]:
-        """End a match without a result. For operators, and before the seats are closed also for whoever opened the match; it is
-        sealed as `by_operator`. Decided again, up to three times, if somebody was faster. If an operator ends a match whose
-        log is lost, it is sealed as `log_lost` behind what is stored of it, and one of which nothing is stored leaves the
-        lobby.
+        """End a match without a result. For operators, and before the seats are closed also for the opener of the match; it
+        is sealed as `by_operator`. Decided again, up to three times, if another command was faster. If an operator ends a
+        match whose log is lost, it is sealed as `log_lost` behind what is stored of it, and one of which nothing is stored
+        leaves the lobby.
         """
 
     @_abc_1.abstractmethod
@@ -309,7 +318,7 @@ class MatchServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_abc.Iterator[_match_pb2.PlayResponse], _abc.AsyncIterator[_match_pb2.PlayResponse]]:
         """Choose again and again in one match, with several choices in flight. Every request gets one answer, in the order of
         the requests, and a refused choice does not end the stream: those sent behind it are refused as SKIPPED, until one
-        says by `refusals_seen` that its sender knows. The service reads a request once it has answered the one before;
+        shows by `refusals_seen` that its sender knows. The service reads a request once it has answered the one before;
         what is sent meanwhile waits, as far as gRPC's flow control lets it be sent. What concerns the stream itself
         (token, match, draining) ends it with a status; retry what was not answered with the same request ids.
         """

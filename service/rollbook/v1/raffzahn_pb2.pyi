@@ -3,8 +3,8 @@
 isort:skip_file
 Raffzahn: its options, choices, outcomes and view. Fields are named as in the plain form of a match.
 
-Numbers are int32 without a bound of their own, so that whatever a client sends reaches the rules and is refused by
-name. In a choice and an outcome a missing list is an empty list.
+Numbers are int32 without a bound of their own, so that every number that a client sends reaches the rules and is
+refused by name. In a choice and an outcome a missing list is an empty list.
 """
 
 from collections import abc as _abc
@@ -353,7 +353,7 @@ Global___RaffzahnOutcome: _TypeAlias = RaffzahnOutcome  # noqa: Y015
 
 @_typing.final
 class RaffzahnView(_message.Message):
-    """The table. Nothing in this game is hidden, so everybody sees the same."""
+    """The table. Nothing in this game is hidden, so all viewers see the same."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -3,10 +3,10 @@
 isort:skip_file
 Refusals: every reason why the service does not do what it was asked, and what comes with it.
 
-A refused call ends with a gRPC status: the code that stands behind the reason, a sentence for people as its
-message, and two details: google.rpc.ErrorInfo (domain "rollbook", reason = the name of the RefusalReason as written
-here, metadata = the facts) and RefusalDetail. On Play the same comes as a message. A refused command has changed
-nothing, and its request id may be used again. A code without such details comes from gRPC or from what lies between.
+A refused call ends with a gRPC status: the code of the reason, a sentence for people as its message, and two
+details: google.rpc.ErrorInfo (domain "rollbook", reason = the name of the RefusalReason as written here, metadata =
+the facts) and RefusalDetail. On Play the same comes as a message. A refused command has changed nothing, and its
+request id may be used again. A code without such details comes from gRPC or from a proxy in between.
 """
 
 from collections import abc as _abc
@@ -38,7 +38,7 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     REFUSAL_REASON_UNSPECIFIED: _RefusalReason.ValueType  # 0
     """Never sent."""
     REFUSAL_REASON_GAME_UNKNOWN: _RefusalReason.ValueType  # 1
-    """--- What the rules cannot read, whatever the state is: the same call never succeeds.
+    """--- What the rules cannot read in any state: the same call never succeeds.
 
     There is no such game, or no such ruleset of it. Cause: no options message is set that this service knows, or a
     name or number that ListGames does not give. Client: choose from ListGames.
@@ -52,12 +52,12 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     out, or choose from ListGames.
     """
     REFUSAL_REASON_OPTION_VALUE_UNKNOWN: _RefusalReason.ValueType  # 4
-    """The option cannot have this value. Cause: a number out of range, or one that stands for no value. Client: choose a
-    value that the fact `allowed` names.
+    """The option cannot have this value. Cause: a number out of range, or one that is no value. Client: choose a value
+    that the fact `allowed` names.
     """
     REFUSAL_REASON_OPTIONS_DO_NOT_COMBINE: _RefusalReason.ValueType  # 5
     """Options do not go together with each other or with the number of seats. Cause: such as five columns to win with
-    three seats. Client: change one of them; the facts say which are meant.
+    three seats. Client: change one of them; the facts name them.
     """
     REFUSAL_REASON_MOVE_OF_ANOTHER_GAME: _RefusalReason.ValueType  # 6
     """The choice is one of another game. Cause: the field of another game is set in Choice. Client: set the field of the
@@ -112,7 +112,7 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     where the tile has to be taken. Client: choose from the legal choices.
     """
     REFUSAL_REASON_MATCH_OVER: _RefusalReason.ValueType  # 32
-    """The game is over by its rules. Cause: a log that is checked; the service seals in the same append and says
+    """The game is over by its rules. Cause: a log that is checked; the service seals in the same append and refuses with
     MATCH_SEALED. Client: choose no more in this match.
     """
     REFUSAL_REASON_OUTCOME_IMPOSSIBLE: _RefusalReason.ValueType  # 33
@@ -132,7 +132,9 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     legal choices name.
     """
     REFUSAL_REASON_TAKE_NOT_OFFERED: _RefusalReason.ValueType  # 38
-    """The dice offer no tile. Cause: take after a throw that gives none. Client: roll or pass, whichever is legal."""
+    """The dice offer no tile. Cause: take after a throw that gives none. Client: roll or pass, as the legal choices
+    allow.
+    """
     REFUSAL_REASON_SAFE_NOT_ALLOWED: _RefusalReason.ValueType  # 39
     """A tile may not be laid face down yet. Cause: fewer than three open tiles in front of the seat. Client: take it with
     safe = false.
@@ -173,7 +175,7 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     """
     REFUSAL_REASON_COUNT_DOES_NOT_FIT: _RefusalReason.ValueType  # 50
     """The number of animals does not fit. Cause: as many as lie in the middle are needed, or of the same species more.
-    Client: lay as many as the fact `needed` says.
+    Client: lay as many as the fact `needed` names.
     """
     REFUSAL_REASON_TARGET_IS_ONESELF: _RefusalReason.ValueType  # 51
     """Another seat, or its die, has to be named. Cause: the seat names itself or a die of its own. Client: name another
@@ -231,14 +233,14 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     """
     REFUSAL_REASON_TOKEN_KEY_UNKNOWN: _RefusalReason.ValueType  # 105
     """The issuer has no such key. Cause: the token names a key that is not published, or none. Client: get a new token;
-    if that is refused too, tell the operator.
+    if that is refused too, inform the operator.
     """
     REFUSAL_REASON_TOKEN_FORGED: _RefusalReason.ValueType  # 106
     """The signature does not hold. Cause: the token was changed, or signed with another key than it names. Client: throw
     it away and sign in.
     """
     REFUSAL_REASON_TOKEN_WRONG_AUDIENCE: _RefusalReason.ValueType  # 107
-    """The token is for somebody else. Cause: its audience is not this service. Client: ask the issuer for one that is."""
+    """The token is for another service. Cause: its audience is not this service. Client: ask the issuer for one that is."""
     REFUSAL_REASON_TOKEN_CLAIM_INVALID: _RefusalReason.ValueType  # 108
     """The token lacks a claim or has one that cannot be. Cause: no subject, times or role, or a name that cannot be
     shown. Client: ask the issuer for a complete one.
@@ -269,8 +271,9 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     choose another one.
     """
     REFUSAL_REASON_BANNED: _RefusalReason.ValueType  # 116
-    """The caller is kept out for a time. Cause: an operator banned the subject, its address, or the seat that it had. The
-    fact `until` says up to when, in Unix milliseconds, and `what` which of them. Client: stop, and come back then.
+    """The caller is banned for a time. Cause: an operator banned the subject, its address, or the seat that it had. The
+    fact `until` is the time up to which it holds, in Unix milliseconds, and `what` names which of them. Client: stop,
+    and come back then.
     """
     REFUSAL_REASON_DEVICE_CODE_WRONG: _RefusalReason.ValueType  # 115
     """The device code does not hold. Cause: mistyped, used before, or older than 5 minutes. Client: ask for a new one on the
@@ -280,27 +283,25 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     """--- Whether there is such a match, and whether it may be seen.
 
     For this caller there is no such match. Cause: no match has the id, it is private and the caller a stranger without
-    its invitation. Never told apart. Client: check id and invitation; do not try again soon.
+    its invitation. Never distinguished. Client: check id and invitation; do not try again soon.
     """
     REFUSAL_REASON_INVITATION_WRONG: _RefusalReason.ValueType  # 121
     """The invitation code is missing or wrong. Cause: TakeSeat in a private match, by a caller who may see it without:
-    its opener, a judge, an operator. Strangers get MATCH_NOT_FOUND. Client: ask whoever opened the match for the code.
+    its opener, a judge, an operator. Strangers get MATCH_NOT_FOUND. Client: ask the opener of the match for the code.
     """
     REFUSAL_REASON_CLOCK_OUT_OF_RANGE: _RefusalReason.ValueType  # 130
     """--- Opening a match.
 
     There is no such clock. Cause: turn_seconds or reserve_seconds out of bounds, or a reserve without a clock. Client:
-    keep to what the fact `allowed` says.
+    keep to the fact `allowed`.
     """
     REFUSAL_REASON_READY_TIME_OUT_OF_RANGE: _RefusalReason.ValueType  # 131
-    """There is no such time to get ready. Cause: ready_seconds out of bounds. Client: keep to what the fact `allowed`
-    says.
-    """
+    """There is no such time to get ready. Cause: ready_seconds out of bounds. Client: keep to the fact `allowed`."""
     REFUSAL_REASON_DELAY_OUT_OF_RANGE: _RefusalReason.ValueType  # 132
-    """There is no such delay. Cause: spectator_delay_seconds out of bounds. Client: keep to what the fact `allowed` says."""
+    """There is no such delay. Cause: spectator_delay_seconds out of bounds. Client: keep to the fact `allowed`."""
     REFUSAL_REASON_EXPIRY_OUT_OF_RANGE: _RefusalReason.ValueType  # 133
     """A match cannot be left alone for so long, or for so short. Cause: open_seconds or idle_seconds out of bounds.
-    Client: keep to what the fact `allowed` says.
+    Client: keep to the fact `allowed`.
     """
     REFUSAL_REASON_NOT_FINISHED: _RefusalReason.ValueType  # 134
     """The match before has no result. Cause: OpenMatch with `rematch_of` of a match that is not over, or was aborted.
@@ -309,20 +310,21 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     REFUSAL_REASON_SEAT_TAKEN: _RefusalReason.ValueType  # 140
     """--- Seats.
 
-    Somebody else sits there. Cause: TakeSeat of a seat that is taken, by somebody who was faster perhaps. Client: take
+    Another player has the seat. Cause: TakeSeat of a seat that is taken, perhaps by a faster player. Client: take
     another one, or leave the seat open to choice.
     """
     REFUSAL_REASON_ALREADY_SEATED: _RefusalReason.ValueType  # 141
     """The caller has a seat in this match. Cause: TakeSeat with another request id by a subject that sits; the fact
-    `seat` says where. Client: play on that seat; a retry uses the same request id.
+    `seat` names it. Client: play on that seat; a retry uses the same request id.
     """
     REFUSAL_REASON_SEATS_CLOSED: _RefusalReason.ValueType  # 142
-    """Nobody joins, leaves or withdraws the match any more. Cause: TakeSeat, LeaveSeat, or AbortMatch by whoever opened the
-    match, after the last seat was taken. Client: look for another match; whoever sits may resign after the start.
+    """The match can no longer be joined, left or withdrawn. Cause: TakeSeat, LeaveSeat, or AbortMatch by the opener of
+    the match, after the last seat was taken. Client: look for another match; a seated player may resign after the
+    start.
     """
     REFUSAL_REASON_SEATS_NOT_CLOSED: _RefusalReason.ValueType  # 143
-    """Nobody is ready before all seats are taken. Cause: Ready in an open match. Client: wait for the closing, then send
-    its link.
+    """A seat cannot get ready before all seats are taken. Cause: Ready in an open match. Client: wait for the closing, then
+    send its link.
     """
     REFUSAL_REASON_NOT_SEATED: _RefusalReason.ValueType  # 144
     """The caller has no seat in this match. Cause: a command for a seat by a subject that does not sit, or OpenMatch for
@@ -365,17 +367,17 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     send those of this match's TakeSeat, or none if it brought none.
     """
     REFUSAL_REASON_CLOSING_LINK_WRONG: _RefusalReason.ValueType  # 154
-    """The link is not that of the event that closed the seats. Cause: a link of another event, or from before somebody
+    """The link is not that of the event that closed the seats. Cause: a link of another event, or from before a player
     left and another came. Client: check the log up to the closing, then send the link of its last event.
     """
     REFUSAL_REASON_SEATS_KEPT: _RefusalReason.ValueType  # 155
-    """The seats are kept for those who sat in the match before. Cause: TakeSeat in a rematch that was opened less than 5
-    minutes ago, by somebody else. Client: wait for the fact `retry_after_ms`, or take a seat elsewhere.
+    """The seats are kept for the players of the match before. Cause: TakeSeat in a rematch that was opened less than 5
+    minutes ago, by another subject. Client: wait for the fact `retry_after_ms`, or take a seat elsewhere.
     """
     REFUSAL_REASON_NOT_OPENER: _RefusalReason.ValueType  # 156
-    """Somebody else opened the match. Cause: AddBot or FreeSeat by another caller. Client: ask whoever opened it."""
+    """Another player opened the match. Cause: AddBot or FreeSeat by another caller. Client: ask the opener."""
     REFUSAL_REASON_SEAT_FREE: _RefusalReason.ValueType  # 157
-    """Nobody sits there. Cause: FreeSeat of a free seat. Client: nothing; the seat is free."""
+    """The seat is free. Cause: FreeSeat of a free seat. Client: do nothing."""
     REFUSAL_REASON_MATCH_IS_PUBLIC: _RefusalReason.ValueType  # 158
     """The seat cannot be freed. Cause: FreeSeat of a stranger's seat in a public match. Client: withdraw the match, or open
     a private one.
@@ -399,8 +401,8 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     sequence and link of a signed head or a frame.
     """
     REFUSAL_REASON_POSITION_BEHIND: _RefusalReason.ValueType  # 172
-    """The match has moved on. Cause: somebody was faster, a clock ran out, or the client is late. Client: catch up with
-    the current position and choose anew, with a new request id.
+    """The match has moved on. Cause: another command was faster, a clock ran out, or the client is late. Client: catch up
+    with the current position and choose again, with a new request id.
     """
     REFUSAL_REASON_POSITION_AHEAD: _RefusalReason.ValueType  # 173
     """The log is shorter than the position. Cause: a position of another service, one that a delayed viewer cannot know
@@ -431,7 +433,7 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     """
     REFUSAL_REASON_SKIPPED: _RefusalReason.ValueType  # 183
     """A choice before it on the stream was refused. Cause: it was sent before its client knew of that; it was not looked
-    at. Client: read that refusal, decide anew and send with the new refusals_seen.
+    at. Client: read that refusal, decide again and send with the new refusals_seen.
     """
     REFUSAL_REASON_REFUSALS_SEEN_WRONG: _RefusalReason.ValueType  # 184
     """More refusals were seen than sent. Cause: refusals_seen is above what this stream has refused. Client: count the
@@ -448,8 +450,8 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     be done.
     """
     REFUSAL_REASON_MATCH_ABORTED: _RefusalReason.ValueType  # 191
-    """The match has ended without a result. Cause: a command after the last event; the fact `aborted` says why. Client:
-    read why; nothing more can be done.
+    """The match has ended without a result. Cause: a command after the last event; the fact `aborted` has the reason.
+    Client: read why; nothing more can be done.
     """
     REFUSAL_REASON_LOG_LOST: _RefusalReason.ValueType  # 192
     """What is stored is not what was shown. Cause: the log is shorter than, or other than, a head that the service
@@ -459,25 +461,24 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     REFUSAL_REASON_BAN_MALFORMED: _RefusalReason.ValueType  # 195
     """--- What operators ask for.
 
-    Nobody can be kept out like that. Cause: Ban without a target, with an address or a seat that is none, with a network
-    that is too large or too small, with a subject that is empty or too long, for a time that is out of bounds, or with
-    too long a note. The fact `field` says which. Client: correct it.
+    This is no ban. Cause: Ban without a target, with an address or a seat that is none, with a network that is too
+    large or too small, with a subject that is empty or too long, for a time that is out of bounds, or with too long a
+    note. The fact `field` names it. Client: correct it.
     """
     REFUSAL_REASON_RATE_LIMITED: _RefusalReason.ValueType  # 200
-    """--- Limits. The fact `limit` says how many, where it is a number.
+    """--- Limits. The fact `limit` is the number, if there is one.
 
     Too many calls in a short time. Cause: the points of the subject, or of its address, are used up. An address has 10
-    times the points of a subject, unless the operator says otherwise. A call uses the points that it costs, 1 being a
-    GetMatch:
+    times the points of a subject, unless the operator sets another factor. A call uses the points that it costs, 1
+    being a GetMatch:
     - OpenMatch, TakeSeat and AddBot use 5, and the other commands that change seats or end a match 3.
     - ListMatches uses 1, and 1 more for every 20 matches of the page, or for every 20 that it passes over.
     - WatchLobby uses 6, and 1 more for every 40 matches of the lobby.
     - WatchMatch and GetReplay use 2, and 1 more for every 400 events that they send.
     - Any call uses 1 more for every 30 events that the server has to read again for it.
-    - Everything else uses 1, on Play every choice.
-    What was not known before the call is owed, and the next calls are refused until it is paid. Of calls of more than 10
-    points a server works on one of a subject at a time; others wait. Client: wait for the fact `retry_after_ms`, then
-    repeat with the same request id.
+    - Every other call uses 1, on Play every choice. What was not known before the call is owed, and the next calls are
+      refused until it is paid. Of calls of more than 10 points a server works on one of a subject at a time; others
+      wait. Client: wait for the fact `retry_after_ms`, then repeat with the same request id.
     """
     REFUSAL_REASON_TOO_MANY_MATCHES: _RefusalReason.ValueType  # 201
     """Too many matches are open or running. Cause: those that the subject has opened, those of them with free seats, or
@@ -485,7 +486,7 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     """
     REFUSAL_REASON_TOO_MANY_WATCHES: _RefusalReason.ValueType  # 202
     """Too many watches, Play streams, downloads or audits are open. Cause: those of the subject, or all of this server;
-    the fact `limit` says how many there may be. Client: end some, or try later.
+    the fact `limit` is the most that are allowed. Client: end some, or try later.
     """
     REFUSAL_REASON_TOO_MANY_SEATS: _RefusalReason.ValueType  # 203
     """The subject sits in too many matches. Cause: TakeSeat beyond the limit of those that are not over, or of those that
@@ -496,8 +497,8 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     token, or wait for the fact `retry_after_ms`.
     """
     REFUSAL_REASON_REPLAY_TOO_LARGE: _RefusalReason.ValueType  # 206
-    """The file is larger than 8 MiB, did not come within 60 seconds, or stood still for 5. Cause: AuditReplay with
-    something that no match is, or over a slow line. Client: audit it at home with `rollbook audit`.
+    """The file is larger than 8 MiB, did not come within 60 seconds, or paused for 5. Cause: AuditReplay with something
+    that no match is, or over a slow line. Client: audit it at home with `rollbook audit`.
     """
     REFUSAL_REASON_TOO_MANY_BOTS: _RefusalReason.ValueType  # 207
     """The bots of the house have enough to do. Cause: AddBot beyond the seats that they may have at a time. Client: try
@@ -524,43 +525,43 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     REFUSAL_REASON_STORE_UNAVAILABLE: _RefusalReason.ValueType  # 230
     """--- Not now; the same call may succeed a little later.
 
-    The store does not answer or takes no writes; the sentence names the cause, and says where what was asked may have
-    happened all the same. Cause: Redis is away, full, failing over, slow or set otherwise. Client: repeat with the same
+    The store does not answer or takes no writes; the sentence names the cause, and whether the request may have been
+    done all the same. Cause: Redis is away, full, failing over, slow or set otherwise. Client: repeat with the same
     request id, later and later.
     """
     REFUSAL_REASON_ARCHIVE_UNAVAILABLE: _RefusalReason.ValueType  # 231
-    """The match lies in the archive, which cannot be read now. Cause: a shared disk is away. Client: repeat later and
+    """The match is in the archive, which cannot be read now. Cause: a shared disk is away. Client: repeat later and
     later.
     """
     REFUSAL_REASON_DRAINING: _RefusalReason.ValueType  # 232
-    """This server stops. Cause: an upgrade or a shutdown. Client: connect anew and repeat with the same request id."""
+    """This server stops. Cause: an upgrade or a shutdown. Client: connect again and repeat with the same request id."""
     REFUSAL_REASON_EVENT_BODY_UNKNOWN: _RefusalReason.ValueType  # 233
     """The log has an event that this server cannot read. Cause: an older replica in a rolling upgrade. Client: connect
-    anew, perhaps to another replica, and repeat with the same request id.
+    again, perhaps to another replica, and repeat with the same request id.
     """
     REFUSAL_REASON_RULESET_UNKNOWN: _RefusalReason.ValueType  # 234
     """The match is played by a ruleset that this server does not have. Cause: an older replica in a rolling upgrade.
-    Client: connect anew, perhaps to another replica, and repeat with the same request id.
+    Client: connect again, perhaps to another replica, and repeat with the same request id.
     """
     REFUSAL_REASON_AUDIT_NOT_INSTALLED: _RefusalReason.ValueType  # 235
     """This server cannot audit. Cause: AuditReplay at one that is installed without the audit. Client: audit it at home
     with `rollbook audit`.
     """
     REFUSAL_REASON_NOT_DURABLE: _RefusalReason.ValueType  # 238
-    """A failover could lose what this call would be answered; the sentence names the cause, and whether what was asked may
-    have happened all the same. Cause: with durability `replicated`, more or fewer replicas are attached to the store
+    """A failover could lose what this call would be answered; the sentence names the cause, and whether the request may
+    have been done all the same. Cause: with durability `replicated`, more or fewer replicas are attached to the store
     than the service waits for. Client: repeat with the same request id, later and later.
     """
 
 class RefusalReason(_RefusalReason, metaclass=_RefusalReasonEnumTypeWrapper):
-    """Why. Each comment says what it means, its cause, and what the client should do. Names and numbers never change their
+    """Why. Each comment has the meaning, the cause, and what the client should do. Names and numbers never change their
     meaning.
     """
 
 REFUSAL_REASON_UNSPECIFIED: RefusalReason.ValueType  # 0
 """Never sent."""
 REFUSAL_REASON_GAME_UNKNOWN: RefusalReason.ValueType  # 1
-"""--- What the rules cannot read, whatever the state is: the same call never succeeds.
+"""--- What the rules cannot read in any state: the same call never succeeds.
 
 There is no such game, or no such ruleset of it. Cause: no options message is set that this service knows, or a
 name or number that ListGames does not give. Client: choose from ListGames.
@@ -574,12 +575,12 @@ REFUSAL_REASON_OPTION_UNKNOWN: RefusalReason.ValueType  # 3
 out, or choose from ListGames.
 """
 REFUSAL_REASON_OPTION_VALUE_UNKNOWN: RefusalReason.ValueType  # 4
-"""The option cannot have this value. Cause: a number out of range, or one that stands for no value. Client: choose a
-value that the fact `allowed` names.
+"""The option cannot have this value. Cause: a number out of range, or one that is no value. Client: choose a value
+that the fact `allowed` names.
 """
 REFUSAL_REASON_OPTIONS_DO_NOT_COMBINE: RefusalReason.ValueType  # 5
 """Options do not go together with each other or with the number of seats. Cause: such as five columns to win with
-three seats. Client: change one of them; the facts say which are meant.
+three seats. Client: change one of them; the facts name them.
 """
 REFUSAL_REASON_MOVE_OF_ANOTHER_GAME: RefusalReason.ValueType  # 6
 """The choice is one of another game. Cause: the field of another game is set in Choice. Client: set the field of the
@@ -634,7 +635,7 @@ REFUSAL_REASON_OTHER_CHOICE_AWAITED: RefusalReason.ValueType  # 31
 where the tile has to be taken. Client: choose from the legal choices.
 """
 REFUSAL_REASON_MATCH_OVER: RefusalReason.ValueType  # 32
-"""The game is over by its rules. Cause: a log that is checked; the service seals in the same append and says
+"""The game is over by its rules. Cause: a log that is checked; the service seals in the same append and refuses with
 MATCH_SEALED. Client: choose no more in this match.
 """
 REFUSAL_REASON_OUTCOME_IMPOSSIBLE: RefusalReason.ValueType  # 33
@@ -654,7 +655,9 @@ REFUSAL_REASON_TILE_NOT_OFFERED: RefusalReason.ValueType  # 37
 legal choices name.
 """
 REFUSAL_REASON_TAKE_NOT_OFFERED: RefusalReason.ValueType  # 38
-"""The dice offer no tile. Cause: take after a throw that gives none. Client: roll or pass, whichever is legal."""
+"""The dice offer no tile. Cause: take after a throw that gives none. Client: roll or pass, as the legal choices
+allow.
+"""
 REFUSAL_REASON_SAFE_NOT_ALLOWED: RefusalReason.ValueType  # 39
 """A tile may not be laid face down yet. Cause: fewer than three open tiles in front of the seat. Client: take it with
 safe = false.
@@ -695,7 +698,7 @@ or reroll.
 """
 REFUSAL_REASON_COUNT_DOES_NOT_FIT: RefusalReason.ValueType  # 50
 """The number of animals does not fit. Cause: as many as lie in the middle are needed, or of the same species more.
-Client: lay as many as the fact `needed` says.
+Client: lay as many as the fact `needed` names.
 """
 REFUSAL_REASON_TARGET_IS_ONESELF: RefusalReason.ValueType  # 51
 """Another seat, or its die, has to be named. Cause: the seat names itself or a die of its own. Client: name another
@@ -753,14 +756,14 @@ issuer that it trusts.
 """
 REFUSAL_REASON_TOKEN_KEY_UNKNOWN: RefusalReason.ValueType  # 105
 """The issuer has no such key. Cause: the token names a key that is not published, or none. Client: get a new token;
-if that is refused too, tell the operator.
+if that is refused too, inform the operator.
 """
 REFUSAL_REASON_TOKEN_FORGED: RefusalReason.ValueType  # 106
 """The signature does not hold. Cause: the token was changed, or signed with another key than it names. Client: throw
 it away and sign in.
 """
 REFUSAL_REASON_TOKEN_WRONG_AUDIENCE: RefusalReason.ValueType  # 107
-"""The token is for somebody else. Cause: its audience is not this service. Client: ask the issuer for one that is."""
+"""The token is for another service. Cause: its audience is not this service. Client: ask the issuer for one that is."""
 REFUSAL_REASON_TOKEN_CLAIM_INVALID: RefusalReason.ValueType  # 108
 """The token lacks a claim or has one that cannot be. Cause: no subject, times or role, or a name that cannot be
 shown. Client: ask the issuer for a complete one.
@@ -791,8 +794,9 @@ or another reserved one. The fact `why` names the rule, and `character` the plac
 choose another one.
 """
 REFUSAL_REASON_BANNED: RefusalReason.ValueType  # 116
-"""The caller is kept out for a time. Cause: an operator banned the subject, its address, or the seat that it had. The
-fact `until` says up to when, in Unix milliseconds, and `what` which of them. Client: stop, and come back then.
+"""The caller is banned for a time. Cause: an operator banned the subject, its address, or the seat that it had. The
+fact `until` is the time up to which it holds, in Unix milliseconds, and `what` names which of them. Client: stop,
+and come back then.
 """
 REFUSAL_REASON_DEVICE_CODE_WRONG: RefusalReason.ValueType  # 115
 """The device code does not hold. Cause: mistyped, used before, or older than 5 minutes. Client: ask for a new one on the
@@ -802,27 +806,25 @@ REFUSAL_REASON_MATCH_NOT_FOUND: RefusalReason.ValueType  # 120
 """--- Whether there is such a match, and whether it may be seen.
 
 For this caller there is no such match. Cause: no match has the id, it is private and the caller a stranger without
-its invitation. Never told apart. Client: check id and invitation; do not try again soon.
+its invitation. Never distinguished. Client: check id and invitation; do not try again soon.
 """
 REFUSAL_REASON_INVITATION_WRONG: RefusalReason.ValueType  # 121
 """The invitation code is missing or wrong. Cause: TakeSeat in a private match, by a caller who may see it without:
-its opener, a judge, an operator. Strangers get MATCH_NOT_FOUND. Client: ask whoever opened the match for the code.
+its opener, a judge, an operator. Strangers get MATCH_NOT_FOUND. Client: ask the opener of the match for the code.
 """
 REFUSAL_REASON_CLOCK_OUT_OF_RANGE: RefusalReason.ValueType  # 130
 """--- Opening a match.
 
 There is no such clock. Cause: turn_seconds or reserve_seconds out of bounds, or a reserve without a clock. Client:
-keep to what the fact `allowed` says.
+keep to the fact `allowed`.
 """
 REFUSAL_REASON_READY_TIME_OUT_OF_RANGE: RefusalReason.ValueType  # 131
-"""There is no such time to get ready. Cause: ready_seconds out of bounds. Client: keep to what the fact `allowed`
-says.
-"""
+"""There is no such time to get ready. Cause: ready_seconds out of bounds. Client: keep to the fact `allowed`."""
 REFUSAL_REASON_DELAY_OUT_OF_RANGE: RefusalReason.ValueType  # 132
-"""There is no such delay. Cause: spectator_delay_seconds out of bounds. Client: keep to what the fact `allowed` says."""
+"""There is no such delay. Cause: spectator_delay_seconds out of bounds. Client: keep to the fact `allowed`."""
 REFUSAL_REASON_EXPIRY_OUT_OF_RANGE: RefusalReason.ValueType  # 133
 """A match cannot be left alone for so long, or for so short. Cause: open_seconds or idle_seconds out of bounds.
-Client: keep to what the fact `allowed` says.
+Client: keep to the fact `allowed`.
 """
 REFUSAL_REASON_NOT_FINISHED: RefusalReason.ValueType  # 134
 """The match before has no result. Cause: OpenMatch with `rematch_of` of a match that is not over, or was aborted.
@@ -831,20 +833,21 @@ Client: wait for its end, or open another match.
 REFUSAL_REASON_SEAT_TAKEN: RefusalReason.ValueType  # 140
 """--- Seats.
 
-Somebody else sits there. Cause: TakeSeat of a seat that is taken, by somebody who was faster perhaps. Client: take
+Another player has the seat. Cause: TakeSeat of a seat that is taken, perhaps by a faster player. Client: take
 another one, or leave the seat open to choice.
 """
 REFUSAL_REASON_ALREADY_SEATED: RefusalReason.ValueType  # 141
 """The caller has a seat in this match. Cause: TakeSeat with another request id by a subject that sits; the fact
-`seat` says where. Client: play on that seat; a retry uses the same request id.
+`seat` names it. Client: play on that seat; a retry uses the same request id.
 """
 REFUSAL_REASON_SEATS_CLOSED: RefusalReason.ValueType  # 142
-"""Nobody joins, leaves or withdraws the match any more. Cause: TakeSeat, LeaveSeat, or AbortMatch by whoever opened the
-match, after the last seat was taken. Client: look for another match; whoever sits may resign after the start.
+"""The match can no longer be joined, left or withdrawn. Cause: TakeSeat, LeaveSeat, or AbortMatch by the opener of
+the match, after the last seat was taken. Client: look for another match; a seated player may resign after the
+start.
 """
 REFUSAL_REASON_SEATS_NOT_CLOSED: RefusalReason.ValueType  # 143
-"""Nobody is ready before all seats are taken. Cause: Ready in an open match. Client: wait for the closing, then send
-its link.
+"""A seat cannot get ready before all seats are taken. Cause: Ready in an open match. Client: wait for the closing, then
+send its link.
 """
 REFUSAL_REASON_NOT_SEATED: RefusalReason.ValueType  # 144
 """The caller has no seat in this match. Cause: a command for a seat by a subject that does not sit, or OpenMatch for
@@ -887,17 +890,17 @@ REFUSAL_REASON_ENTROPY_DOES_NOT_FIT: RefusalReason.ValueType  # 153
 send those of this match's TakeSeat, or none if it brought none.
 """
 REFUSAL_REASON_CLOSING_LINK_WRONG: RefusalReason.ValueType  # 154
-"""The link is not that of the event that closed the seats. Cause: a link of another event, or from before somebody
+"""The link is not that of the event that closed the seats. Cause: a link of another event, or from before a player
 left and another came. Client: check the log up to the closing, then send the link of its last event.
 """
 REFUSAL_REASON_SEATS_KEPT: RefusalReason.ValueType  # 155
-"""The seats are kept for those who sat in the match before. Cause: TakeSeat in a rematch that was opened less than 5
-minutes ago, by somebody else. Client: wait for the fact `retry_after_ms`, or take a seat elsewhere.
+"""The seats are kept for the players of the match before. Cause: TakeSeat in a rematch that was opened less than 5
+minutes ago, by another subject. Client: wait for the fact `retry_after_ms`, or take a seat elsewhere.
 """
 REFUSAL_REASON_NOT_OPENER: RefusalReason.ValueType  # 156
-"""Somebody else opened the match. Cause: AddBot or FreeSeat by another caller. Client: ask whoever opened it."""
+"""Another player opened the match. Cause: AddBot or FreeSeat by another caller. Client: ask the opener."""
 REFUSAL_REASON_SEAT_FREE: RefusalReason.ValueType  # 157
-"""Nobody sits there. Cause: FreeSeat of a free seat. Client: nothing; the seat is free."""
+"""The seat is free. Cause: FreeSeat of a free seat. Client: do nothing."""
 REFUSAL_REASON_MATCH_IS_PUBLIC: RefusalReason.ValueType  # 158
 """The seat cannot be freed. Cause: FreeSeat of a stranger's seat in a public match. Client: withdraw the match, or open
 a private one.
@@ -921,8 +924,8 @@ REFUSAL_REASON_POSITION_MALFORMED: RefusalReason.ValueType  # 171
 sequence and link of a signed head or a frame.
 """
 REFUSAL_REASON_POSITION_BEHIND: RefusalReason.ValueType  # 172
-"""The match has moved on. Cause: somebody was faster, a clock ran out, or the client is late. Client: catch up with
-the current position and choose anew, with a new request id.
+"""The match has moved on. Cause: another command was faster, a clock ran out, or the client is late. Client: catch up
+with the current position and choose again, with a new request id.
 """
 REFUSAL_REASON_POSITION_AHEAD: RefusalReason.ValueType  # 173
 """The log is shorter than the position. Cause: a position of another service, one that a delayed viewer cannot know
@@ -953,7 +956,7 @@ Client: repeat with the same request id.
 """
 REFUSAL_REASON_SKIPPED: RefusalReason.ValueType  # 183
 """A choice before it on the stream was refused. Cause: it was sent before its client knew of that; it was not looked
-at. Client: read that refusal, decide anew and send with the new refusals_seen.
+at. Client: read that refusal, decide again and send with the new refusals_seen.
 """
 REFUSAL_REASON_REFUSALS_SEEN_WRONG: RefusalReason.ValueType  # 184
 """More refusals were seen than sent. Cause: refusals_seen is above what this stream has refused. Client: count the
@@ -970,8 +973,8 @@ The match has ended with a result. Cause: a command after the last event. Client
 be done.
 """
 REFUSAL_REASON_MATCH_ABORTED: RefusalReason.ValueType  # 191
-"""The match has ended without a result. Cause: a command after the last event; the fact `aborted` says why. Client:
-read why; nothing more can be done.
+"""The match has ended without a result. Cause: a command after the last event; the fact `aborted` has the reason.
+Client: read why; nothing more can be done.
 """
 REFUSAL_REASON_LOG_LOST: RefusalReason.ValueType  # 192
 """What is stored is not what was shown. Cause: the log is shorter than, or other than, a head that the service
@@ -981,25 +984,24 @@ evidence; do not resume.
 REFUSAL_REASON_BAN_MALFORMED: RefusalReason.ValueType  # 195
 """--- What operators ask for.
 
-Nobody can be kept out like that. Cause: Ban without a target, with an address or a seat that is none, with a network
-that is too large or too small, with a subject that is empty or too long, for a time that is out of bounds, or with
-too long a note. The fact `field` says which. Client: correct it.
+This is no ban. Cause: Ban without a target, with an address or a seat that is none, with a network that is too
+large or too small, with a subject that is empty or too long, for a time that is out of bounds, or with too long a
+note. The fact `field` names it. Client: correct it.
 """
 REFUSAL_REASON_RATE_LIMITED: RefusalReason.ValueType  # 200
-"""--- Limits. The fact `limit` says how many, where it is a number.
+"""--- Limits. The fact `limit` is the number, if there is one.
 
 Too many calls in a short time. Cause: the points of the subject, or of its address, are used up. An address has 10
-times the points of a subject, unless the operator says otherwise. A call uses the points that it costs, 1 being a
-GetMatch:
+times the points of a subject, unless the operator sets another factor. A call uses the points that it costs, 1
+being a GetMatch:
 - OpenMatch, TakeSeat and AddBot use 5, and the other commands that change seats or end a match 3.
 - ListMatches uses 1, and 1 more for every 20 matches of the page, or for every 20 that it passes over.
 - WatchLobby uses 6, and 1 more for every 40 matches of the lobby.
 - WatchMatch and GetReplay use 2, and 1 more for every 400 events that they send.
 - Any call uses 1 more for every 30 events that the server has to read again for it.
-- Everything else uses 1, on Play every choice.
-What was not known before the call is owed, and the next calls are refused until it is paid. Of calls of more than 10
-points a server works on one of a subject at a time; others wait. Client: wait for the fact `retry_after_ms`, then
-repeat with the same request id.
+- Every other call uses 1, on Play every choice. What was not known before the call is owed, and the next calls are
+  refused until it is paid. Of calls of more than 10 points a server works on one of a subject at a time; others
+  wait. Client: wait for the fact `retry_after_ms`, then repeat with the same request id.
 """
 REFUSAL_REASON_TOO_MANY_MATCHES: RefusalReason.ValueType  # 201
 """Too many matches are open or running. Cause: those that the subject has opened, those of them with free seats, or
@@ -1007,7 +1009,7 @@ all; the fact `of` names the limit. Client: finish some, or wait until others si
 """
 REFUSAL_REASON_TOO_MANY_WATCHES: RefusalReason.ValueType  # 202
 """Too many watches, Play streams, downloads or audits are open. Cause: those of the subject, or all of this server;
-the fact `limit` says how many there may be. Client: end some, or try later.
+the fact `limit` is the most that are allowed. Client: end some, or try later.
 """
 REFUSAL_REASON_TOO_MANY_SEATS: RefusalReason.ValueType  # 203
 """The subject sits in too many matches. Cause: TakeSeat beyond the limit of those that are not over, or of those that
@@ -1018,8 +1020,8 @@ REFUSAL_REASON_TOO_MANY_GUESTS: RefusalReason.ValueType  # 204
 token, or wait for the fact `retry_after_ms`.
 """
 REFUSAL_REASON_REPLAY_TOO_LARGE: RefusalReason.ValueType  # 206
-"""The file is larger than 8 MiB, did not come within 60 seconds, or stood still for 5. Cause: AuditReplay with
-something that no match is, or over a slow line. Client: audit it at home with `rollbook audit`.
+"""The file is larger than 8 MiB, did not come within 60 seconds, or paused for 5. Cause: AuditReplay with something
+that no match is, or over a slow line. Client: audit it at home with `rollbook audit`.
 """
 REFUSAL_REASON_TOO_MANY_BOTS: RefusalReason.ValueType  # 207
 """The bots of the house have enough to do. Cause: AddBot beyond the seats that they may have at a time. Client: try
@@ -1046,31 +1048,31 @@ Client: begin with the first page.
 REFUSAL_REASON_STORE_UNAVAILABLE: RefusalReason.ValueType  # 230
 """--- Not now; the same call may succeed a little later.
 
-The store does not answer or takes no writes; the sentence names the cause, and says where what was asked may have
-happened all the same. Cause: Redis is away, full, failing over, slow or set otherwise. Client: repeat with the same
+The store does not answer or takes no writes; the sentence names the cause, and whether the request may have been
+done all the same. Cause: Redis is away, full, failing over, slow or set otherwise. Client: repeat with the same
 request id, later and later.
 """
 REFUSAL_REASON_ARCHIVE_UNAVAILABLE: RefusalReason.ValueType  # 231
-"""The match lies in the archive, which cannot be read now. Cause: a shared disk is away. Client: repeat later and
+"""The match is in the archive, which cannot be read now. Cause: a shared disk is away. Client: repeat later and
 later.
 """
 REFUSAL_REASON_DRAINING: RefusalReason.ValueType  # 232
-"""This server stops. Cause: an upgrade or a shutdown. Client: connect anew and repeat with the same request id."""
+"""This server stops. Cause: an upgrade or a shutdown. Client: connect again and repeat with the same request id."""
 REFUSAL_REASON_EVENT_BODY_UNKNOWN: RefusalReason.ValueType  # 233
 """The log has an event that this server cannot read. Cause: an older replica in a rolling upgrade. Client: connect
-anew, perhaps to another replica, and repeat with the same request id.
+again, perhaps to another replica, and repeat with the same request id.
 """
 REFUSAL_REASON_RULESET_UNKNOWN: RefusalReason.ValueType  # 234
 """The match is played by a ruleset that this server does not have. Cause: an older replica in a rolling upgrade.
-Client: connect anew, perhaps to another replica, and repeat with the same request id.
+Client: connect again, perhaps to another replica, and repeat with the same request id.
 """
 REFUSAL_REASON_AUDIT_NOT_INSTALLED: RefusalReason.ValueType  # 235
 """This server cannot audit. Cause: AuditReplay at one that is installed without the audit. Client: audit it at home
 with `rollbook audit`.
 """
 REFUSAL_REASON_NOT_DURABLE: RefusalReason.ValueType  # 238
-"""A failover could lose what this call would be answered; the sentence names the cause, and whether what was asked may
-have happened all the same. Cause: with durability `replicated`, more or fewer replicas are attached to the store
+"""A failover could lose what this call would be answered; the sentence names the cause, and whether the request may
+have been done all the same. Cause: with durability `replicated`, more or fewer replicas are attached to the store
 than the service waits for. Client: repeat with the same request id, later and later.
 """
 Global___RefusalReason: _TypeAlias = RefusalReason  # noqa: Y015
@@ -1120,7 +1122,7 @@ class RefusalDetail(_message.Message):
 
     @_builtins.property
     def position(self) -> _table_pb2.Position:
-        """Where the log stands, as far as the caller may see. Left out if there is no match or the caller may not see it."""
+        """The position of the log, as far as the caller may see. Left out if there is no match or the caller may not see it."""
 
     @_builtins.property
     def legal(self) -> _games_pb2.LegalChoices:

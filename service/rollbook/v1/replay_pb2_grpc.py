@@ -52,9 +52,9 @@ class ReplayServiceServicer(object):
     """
 
     def GetReplay(self, request, context):
-        """Get a match as a replay file, for the perspective of whoever asks: of a sealed match everything, of a running one
-        what the caller may see at this moment, for a delayed viewer what it may see by then. Wherever the match lies, in
-        the log or in the archive, the events are the same.
+        """Get a match as a replay file, from the caller's perspective: of a sealed match everything, of a running one what
+        the caller may see at this moment, for a delayed viewer what it may see by then. The events are the same from the
+        log and from the archive.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -31,21 +31,21 @@ class _PerspectiveKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Persp
     PERSPECTIVE_KIND_UNSPECIFIED: _PerspectiveKind.ValueType  # 0
     """Never sent."""
     PERSPECTIVE_KIND_PUBLIC: _PerspectiveKind.ValueType  # 1
-    """What everybody may see, by the spectator delay later."""
+    """What the public may see, later by the spectator delay."""
     PERSPECTIVE_KIND_SEAT: _PerspectiveKind.ValueType  # 2
-    """What one seat may see. Whoever holds a seat sees as that seat, whatever else the token allows."""
+    """What one seat may see. A caller who holds a seat sees as that seat, even if the token allows more."""
     PERSPECTIVE_KIND_JUDGE: _PerspectiveKind.ValueType  # 3
     """All outcomes so far, of the matches that the token names; not what is yet to be drawn."""
 
 class PerspectiveKind(_PerspectiveKind, metaclass=_PerspectiveKindEnumTypeWrapper):
-    """Whose eyes see a match. What a caller sees follows from token and seat: a seat, before judge, before public."""
+    """The perspective on a match. What a caller sees follows from token and seat: a seat, before judge, before public."""
 
 PERSPECTIVE_KIND_UNSPECIFIED: PerspectiveKind.ValueType  # 0
 """Never sent."""
 PERSPECTIVE_KIND_PUBLIC: PerspectiveKind.ValueType  # 1
-"""What everybody may see, by the spectator delay later."""
+"""What the public may see, later by the spectator delay."""
 PERSPECTIVE_KIND_SEAT: PerspectiveKind.ValueType  # 2
-"""What one seat may see. Whoever holds a seat sees as that seat, whatever else the token allows."""
+"""What one seat may see. A caller who holds a seat sees as that seat, even if the token allows more."""
 PERSPECTIVE_KIND_JUDGE: PerspectiveKind.ValueType  # 3
 """All outcomes so far, of the matches that the token names; not what is yet to be drawn."""
 Global___PerspectiveKind: _TypeAlias = PerspectiveKind  # noqa: Y015
@@ -139,7 +139,7 @@ class ProjectedEvent(_message.Message):
     HIDDEN_FIELD_NUMBER: _builtins.int
     event: _builtins.bytes
     """The bytes of an Event exactly as they were hashed and stored, the same for every viewer. Check the chain over
-    these, and never over what was serialised anew.
+    these, and never over bytes that were serialised again.
     """
     @_builtins.property
     def hidden(self) -> _games_pb2.HiddenOutcome:

@@ -4,8 +4,8 @@ isort:skip_file
 Würfelzoo: its options, choices, outcomes and view. Fields are named as in the plain form of a match.
 
 A die is named by its identity, 0 to 49; what faces it has is material of the ruleset. Numbers are int32 without a
-bound of their own, so that whatever a client sends reaches the rules and is refused by name. In a choice and an
-outcome a missing list is an empty list.
+bound of their own, so that every number that a client sends reaches the rules and is refused by name. In a choice
+and an outcome a missing list is an empty list.
 """
 
 from collections import abc as _abc
@@ -343,7 +343,7 @@ Global___WuerfelzooChoice: _TypeAlias = WuerfelzooChoice  # noqa: Y015
 @_typing.final
 class WuerfelzooTurnChoices(_message.Message):
     """Everything a seat may choose at the beginning of a turn, described exactly: a list would be thousands long. Legal are
-    the plays of each offer, with or without x2 dice, and the rerolls; nothing else is.
+    the plays of each offer, with or without x2 dice, and the rerolls, and no other choices.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -538,7 +538,7 @@ Global___WuerfelzooOutcome: _TypeAlias = WuerfelzooOutcome  # noqa: Y015
 
 @_typing.final
 class WuerfelzooView(_message.Message):
-    """The table. Nothing in this game is hidden, so everybody sees the same."""
+    """The table. Nothing in this game is hidden, so all viewers see the same."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
