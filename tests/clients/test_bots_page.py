@@ -1,4 +1,4 @@
-"""The page for authors of bots: a reader who follows it gets a bot that plays."""
+"""A reader who follows the page for authors of bots gets a bot that plays."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_a_reader_installs_the_three_files_and_their_bot_plays(tmp_path: Path) -
     folder.mkdir()
     for name, text in commands.items():
         (folder / name).write_text(text, encoding="utf-8")
-    # Nothing of this environment but its interpreter, and the settings of pip, reaches the other one.
+    # The other environment gets only this one's interpreter and settings of pip.
     kept = {name: value for name, value in os.environ.items() if name in {"HOME", "LANG"} or name.startswith("PIP_")}
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = run(["bash", "-euxc", install], folder, kept | {"PATH": path})
@@ -46,12 +46,12 @@ def test_a_reader_installs_the_three_files_and_their_bot_plays(tmp_path: Path) -
 
 
 def run(words: list[str], folder: Path, env: dict[str, str]) -> str:
-    """What the command prints; it has to end well."""
+    """Run a command that has to succeed; returns its output."""
     done = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, check=False)
     assert 0 == done.returncode, done.stdout + done.stderr
     return done.stdout
 
 
 def test_the_bot_is_as_short_as_the_page_says() -> None:
-    """At most 20 lines, without the empty ones."""
+    """At most 20 lines, empty ones not counted."""
     assert len([line for line in blocks_in(PAGE)["my_bots.py"].splitlines() if line.strip()]) <= 20

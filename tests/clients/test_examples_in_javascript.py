@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def test_a_match_is_played_from_javascript(tmp_path: Path) -> None:
-    """From the protos alone, against a bot of the house."""
+    """The example uses the protos alone and plays against a bot of the house."""
     shutil.copy(EXAMPLE / "play.mjs", tmp_path)
     (tmp_path / "node_modules").symlink_to(INSTALLED)
     with service(tmp_path / "data") as one:

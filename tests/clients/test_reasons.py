@@ -1,4 +1,4 @@
-"""Refusals in words: every reason has a sentence in every language, and no sentence is a reason's name."""
+"""Every refusal reason has a sentence in every language, and no sentence is the name of a reason."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ NAMES = {name.removeprefix("REFUSAL_REASON_") for name in RefusalReason.DESCRIPT
 
 @pytest.mark.parametrize("language", REASONS)
 def test_every_reason_has_a_sentence(language: str) -> None:
-    """A reason that the contract gets has to be said here, one that it loses is not kept."""
+    """The sentences match the reasons of the contract exactly."""
     said = REASONS[language]
     assert NAMES == set(said)
     assert [] == [name for name, sentence in said.items() if not sentence.endswith((".", "?")) or "_" in sentence]
 
 
 def test_both_languages_say_it_in_the_same_order() -> None:
-    """Whoever reads one finds the other."""
+    """Both languages list the reasons in the same order."""
     assert list(REASONS["en"]) == list(REASONS["de"])
     assert [] == [name for name in NAMES if REASONS["en"][name] == REASONS["de"][name]]
 
 
 def test_facts_stand_behind_the_sentence() -> None:
-    """How long to wait, in whole seconds that are enough, and what is possible instead."""
+    """The facts follow the sentence: the wait in whole seconds, rounded up, and the allowed values."""
     banned = Refused("SEATS_KEPT", "", {"retry_after_ms": "60001"})
     assert explained(banned, "de").endswith("Versuche es in 61 s noch einmal.")
     strategy = Refused("STRATEGY_UNKNOWN", "", {"allowed": "random,heuristic"})
@@ -36,7 +36,7 @@ def test_facts_stand_behind_the_sentence() -> None:
 
 @pytest.mark.parametrize("error", [Refused("", "no"), Unreachable("x"), OutcomeUnknown("x", "id"), RollbookError("x")])
 def test_whatever_else_went_wrong_is_said_in_the_language_too(error: RollbookError) -> None:
-    """The sentence of an exception is for programs."""
+    """The exception's own sentence is for programs, so users get a translated one."""
     said = {explained(error, language) for language in REASONS}
     assert 2 == len(said)
     assert all(sentence.endswith(".") for sentence in said)

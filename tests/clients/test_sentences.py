@@ -1,4 +1,4 @@
-"""Sentences that new players misread are gone from every text, in both languages."""
+"""Sentences that new players misread are gone from all texts, in both languages."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ MISREAD = (
 
 
 def every_text() -> Iterator[str]:
-    """All texts that a person may read, and the files that have texts of their own."""
+    """Yield all texts for users, and the files with texts of their own."""
     games = (presentation(game).texts for game in current())
     for texts in (TERMINAL, PAGE, SHARED, *games):
         for said in texts.values():
@@ -55,13 +55,13 @@ def every_text() -> Iterator[str]:
 
 @pytest.mark.parametrize("misread", MISREAD)
 def test_a_sentence_that_was_misread_is_gone(misread: str) -> None:
-    """No text of terminal, page, games, reasons or commands has it."""
+    """No text of terminal, page, games, reasons or commands contains the sentence."""
     assert [text for text in every_text() if misread in text] == []
 
 
 @pytest.mark.parametrize("texts", [TERMINAL["en"], PAGE["en"]], ids=["terminal", "page"])
 def test_a_match_that_is_over_is_called_finished(texts: Mapping[str, str]) -> None:
-    """In lists and in the header of a table."""
+    """Lists and the header of a table use the word."""
     assert texts["state.4"] == "Finished"
 
 
@@ -70,6 +70,6 @@ def test_a_match_that_is_over_is_called_finished(texts: Mapping[str, str]) -> No
     [("en", "Greta wins. You come second."), ("de", "Greta gewinnt, du wirst Zweiter.")],
 )
 def test_the_winner_is_named_first(language: str, said: str) -> None:
-    """What a player reads who came second."""
+    """The text for a player who came second."""
     words = words_in(language)
     assert words("end.place", names="Greta", place=words("come.2")) == said

@@ -1,4 +1,4 @@
-"""Bots of others, installed as a distribution of their own in a folder."""
+"""Third-party bots, installed in a folder as their own distribution."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ ENTRY_POINTS = textwrap.dedent("""
 
 
 def installed(folder: Path) -> dict[str, str]:
-    """Install them, and the environment in which a program finds them."""
+    """Install the bots; returns the environment in which a program finds them."""
     metadata = folder / "strange_bots-1.0.dist-info"
     metadata.mkdir()
     (folder / "strange_bots.py").write_text(STRANGE_BOTS, encoding="utf-8")

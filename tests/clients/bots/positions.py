@@ -1,4 +1,4 @@
-"""Positions of random matches in which a seat has to choose, for whatever has to hold in all of them."""
+"""Positions of random matches in which a seat has to choose."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from rollbook_clients.bots.bot import Seat
 from tests.rules.cases import Case
 
 MOST_MOVES = 4_000
-"""Long matches are left before their end: their positions repeat themselves."""
+"""Longer matches are cut here, because their positions repeat."""
 
 
 def positions(case: Case, seed: int) -> Iterator[tuple[Any, int]]:
-    """Every state of a random match in which a seat has to choose, and the seat; the state is not to be changed."""
+    """Yield every state of a random match in which a seat has to choose, with the seat; do not change the state."""
     rng = random.Random(seed)
     game = case.game
     state = game.start(case.options, case.seats)
@@ -36,7 +36,7 @@ def positions(case: Case, seed: int) -> Iterator[tuple[Any, int]]:
 
 
 def some_positions(case: Case, seed: int, count: int) -> list[tuple[Any, int]]:
-    """As many of them, from anywhere in the match."""
+    """Return `count` positions, sampled from the whole match."""
     rng = random.Random(seed)
     kept: list[tuple[Any, int]] = []
     for number, (state, seat) in enumerate(positions(case, seed)):
@@ -48,5 +48,5 @@ def some_positions(case: Case, seed: int, count: int) -> list[tuple[Any, int]]:
 
 
 def seat_of(case: Case, number: int, seed: int = 0) -> Seat:
-    """A seat at the table of this case."""
+    """Return a seat at the table of this case."""
     return Seat(case.game, case.options, case.seats, number, seed)

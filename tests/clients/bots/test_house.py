@@ -1,4 +1,4 @@
-"""The house's bots at tables with strangers; the process around them is tested with `rollbook serve --demo`."""
+"""The house's bots at tables with strangers; `rollbook serve --demo` tests their process."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Said = list[tuple[str, str, dict[str, str]]]
 
 @asynccontextmanager
 async def playing(theatre: Theatre) -> AsyncIterator[tuple[asyncio.Task[None], Said]]:
-    """House bots at this theatre, and quick ones; with what they say."""
+    """Run house bots with short pauses at this theatre; yields their task and their log lines."""
     said: Said = []
 
     def tell(level: str, event: str, /, **facts: str) -> None:
@@ -67,7 +67,7 @@ async def playing(theatre: Theatre) -> AsyncIterator[tuple[asyncio.Task[None], S
 
 
 async def seen(person: Person, match_id: str, condition: Callable[[GetMatchResponse], bool]) -> GetMatchResponse:
-    """Look at a match until it is as it should become."""
+    """Poll a match until it meets the condition."""
     while True:
         look: GetMatchResponse = await person.look(match_id)
         if condition(look):
@@ -76,7 +76,7 @@ async def seen(person: Person, match_id: str, condition: Callable[[GetMatchRespo
 
 
 async def played(person: Person, game: str = GAME, *, beside: str = "") -> None:
-    """Wait until a match of the game has begun that is not this one."""
+    """Wait until another match of the game has begun."""
     while True:
         for match in (await person.call("ListMatches", game=game)).matches:
             if match.match_id != beside and match.state in {MATCH_STATE_RUNNING, MATCH_STATE_FINISHED}:
@@ -85,7 +85,7 @@ async def played(person: Person, game: str = GAME, *, beside: str = "") -> None:
 
 
 async def with_a_stranger(theatre: Theatre) -> tuple[str, Person]:
-    """A match that a house has opened before it was killed, on whose first seat a stranger sits."""
+    """Open a match as a house that was then killed, with a stranger on its first seat."""
     house, stranger = theatre.person("house-anna"), theatre.person("stranger")
     opened = await house.open(
         GAME,
@@ -100,7 +100,7 @@ async def with_a_stranger(theatre: Theatre) -> tuple[str, Person]:
 
 
 def test_a_stranger_who_was_faster_at_a_seat_plays_with_the_bots() -> None:
-    """They wait for the stranger, and play on when the stranger has given up."""
+    """The bots wait for the stranger, and play on after the stranger has resigned."""
 
     async def scenario(theatre: Theatre) -> None:
         match_id, stranger = await with_a_stranger(theatre)
@@ -118,7 +118,7 @@ def test_a_stranger_who_was_faster_at_a_seat_plays_with_the_bots() -> None:
 
 
 def test_a_stranger_who_does_nothing_does_not_stop_the_demo() -> None:
-    """The match with the stranger is aborted when its time is out, and the bots open another one."""
+    """The match with the stranger is aborted when its time is over, and the bots open another one."""
 
     async def scenario(theatre: Theatre) -> None:
         match_id, stranger = await with_a_stranger(theatre)
@@ -137,7 +137,7 @@ def test_a_stranger_who_does_nothing_does_not_stop_the_demo() -> None:
 
 
 def test_strangers_who_take_every_seat_have_the_match_to_themselves() -> None:
-    """The bots open another one."""
+    """The bots open another match."""
 
     async def scenario(theatre: Theatre) -> None:
         match_id, stranger = await with_a_stranger(theatre)
@@ -152,12 +152,12 @@ def test_strangers_who_take_every_seat_have_the_match_to_themselves() -> None:
 
 
 def test_a_match_that_the_bots_cannot_play_does_not_end_the_house() -> None:
-    """It is given up, and told; another one is opened, and the other games go on."""
+    """The bots log and drop that match, open another one, and continue with the other games."""
 
     async def scenario(theatre: Theatre) -> None:
         match_id, stranger = await with_a_stranger(theatre)
         for name in NAMES[: SEATS - 1]:
-            # Committed to by a house that had other secrets.
+            # The commitment is by a house with other secrets.
             commitment = entropy_commitment(bytes(32))
             await theatre.person(name).call("TakeSeat", match_id=match_id, entropy_commitment=commitment)
         async with playing(theatre) as (task, said):
@@ -171,7 +171,7 @@ def test_a_match_that_the_bots_cannot_play_does_not_end_the_house() -> None:
 
 
 def test_the_house_ends_when_its_tokens_do() -> None:
-    """Whoever started it has to give it others."""
+    """The process that started the house has to give it new tokens."""
 
     async def scenario(theatre: Theatre) -> None:
         async with playing(theatre) as (task, said):
@@ -188,7 +188,7 @@ def test_the_house_ends_when_its_tokens_do() -> None:
 
 @pytest.mark.parametrize("question", [b"", processes.frame(b"{}")[:-1]], ids=["nothing", "cut off"])
 def test_a_house_without_instructions_ends(question: bytes) -> None:
-    """Its service died while it started it."""
+    """A service that died during the start sends no instructions."""
     words = processes.command("house")
     assert words is not None
     done = subprocess.run(words, input=question, capture_output=True, check=False)
@@ -196,7 +196,7 @@ def test_a_house_without_instructions_ends(question: bytes) -> None:
 
 
 def test_a_house_that_finds_no_service_ends() -> None:
-    """And is started again by whoever there is, later and later."""
+    """Its parent starts it again, with longer and longer pauses."""
     instructions = {
         "address": f"127.0.0.1:{free_port()}",
         "certificates": None,

@@ -1,4 +1,4 @@
-"""Thinking ahead: it finds what wins, keeps to its measure, and imagines no more than it has to."""
+"""The strategy monte_carlo finds winning choices, keeps to its limits, and imagines no more states than needed."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ from tests.rules.cases import CASES
 
 
 def seat(seed: int) -> Seat:
-    """Seat 0 of two at Can't Stop."""
+    """Return seat 0 of two at Can't Stop."""
     game = cant_stop.GAME
     return Seat(game, game.settle({}, 2), 2, 0, seed)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_it_stops_where_a_stop_wins(seed: int) -> None:
-    """Two columns are won and the third runner stands on its number field: rolling could only lose."""
+    """Two columns are won and the third runner is at the top of its column: a roll could only lose."""
     state = board({7: 13}, markers=({2: 3, 3: 5, 7: 12}, {}))
     bot = MonteCarlo(seat(seed), playouts=40)
     assert Stop() == bot.choose(cant_stop.GAME.view(state, 0), cant_stop.GAME.legal(state))
 
 
 def test_it_stops_in_time_with_a_whole_column_at_stake() -> None:
-    """Three runners on bad columns, each on or near its number field: the next throw would most likely lose them."""
+    """Three runners are on bad columns, at or near the top: the next throw would most likely bust."""
     state = board({2: 3, 3: 5, 12: 2})
     bot = MonteCarlo(seat(1), playouts=200)
     assert Stop() == bot.choose(cant_stop.GAME.view(state, 0), cant_stop.GAME.legal(state))
 
 
 def imagining(monkeypatch: pytest.MonkeyPatch, imagine: Callable[..., Any]) -> None:
-    """Let states be imagined by this, whatever the game is."""
+    """Replace the function that imagines states, for every game."""
     monkeypatch.setattr(monte_carlo, "playbook", lambda game: replace(playbook(game), possible_state=imagine))
 
 
 def test_a_forced_choice_takes_no_thought(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is imagined for it, however long it may think."""
+    """No state is imagined for a forced choice, even with a long time limit."""
 
     def imagine(*_: Any) -> Any:
         raise AssertionError
@@ -61,7 +61,7 @@ def test_a_forced_choice_takes_no_thought(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.parametrize("playouts", [1, 10, 75])
 def test_it_plays_as_many_imagined_matches_as_it_may(monkeypatch: pytest.MonkeyPatch, playouts: int) -> None:
-    """Whole lots of them, at least one, and no more than were asked for beyond that."""
+    """It plays whole lots of matches, at least one lot, and otherwise at most the given number."""
     case = next(case for case in CASES if str(case) == "raffzahn-3-seats")
     for state, number in some_positions(case, seed=3, count=5):
         legal = list(case.game.legal(state))
@@ -79,13 +79,13 @@ def test_it_plays_as_many_imagined_matches_as_it_may(monkeypatch: pytest.MonkeyP
         tried = min(len(legal), CANDIDATES)
         assert (imagined == 0) == (len(legal) == 1)
         if imagined <= FIRST_COMPARISON:
-            # None can have dropped out.
+            # No choice can have been eliminated.
             assert imagined * tried <= max(playouts, tried)
         assert imagined <= max(playouts, 1)
 
 
 def test_among_thousands_of_choices_it_tries_some_that_are_legal() -> None:
-    """A turn in Würfelzoo may have 4,095 rerolls and as many plays."""
+    """A turn in Würfelzoo can have 4,095 rerolls and as many plays."""
     game = find("wuerfelzoo")
     case = next(case for case in CASES if str(case) == "wuerfelzoo-2-seats")
     state, number = max(

@@ -1,4 +1,4 @@
-"""States imagined from a view: they look like the true one to the seat, and owe nothing to what it cannot see."""
+"""States imagined from a view give the seat the same view as the true state, and do not depend on hidden cards."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.rules.cases import CASES, Case
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_an_imagined_state_has_the_same_view_and_the_same_legal_choices(case: Case) -> None:
-    """So what is legal there is legal in the true state; and where nothing is hidden it comes to the same."""
+    """Legal choices in the imagined state are legal in the true one; without hidden cards both states are equal."""
     game = case.game
     rng = random.Random(1)
     for number, (state, seat) in enumerate(positions(case, seed=2)):
@@ -37,7 +37,7 @@ def test_an_imagined_state_has_the_same_view_and_the_same_legal_choices(case: Ca
 
 
 def test_hidden_cards_are_drawn_anew_each_time_and_all_of_them_lie_somewhere() -> None:
-    """No card twice, none lost, and every unseen card comes up in a rival's hand about as often as any other."""
+    """No card is doubled or lost, and every unseen card is in a rival's hand about equally often."""
     case = next(case for case in CASES if str(case) == "allie_gator-2-seats")
     state, seat = max(some_positions(case, seed=8, count=10), key=lambda position: len(position[0].stock))
     assert len(state.stock) > 20
@@ -59,7 +59,7 @@ def test_hidden_cards_are_drawn_anew_each_time_and_all_of_them_lie_somewhere() -
 
 
 def test_a_judges_view_is_imagined_as_it_is() -> None:
-    """Where every hand is open nothing is left to chance but who started the round."""
+    """A judge's view has all hands, so only the seat that started the round is drawn."""
     case = next(case for case in CASES if str(case) == "allie_gator-3-seats")
     state, seat = some_positions(case, seed=9, count=1)[0]
     view = cast("View", allie_gator.GAME.view(state, seat))

@@ -1,4 +1,4 @@
-"""What bots may import."""
+"""Modules that bots may import."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 
 def test_importing_the_strategies_loads_neither_grpc_nor_redis() -> None:
-    """Whoever only duels needs no service; and what has imported gRPC must not be forked."""
+    """Duels need no service, and a process that has imported gRPC must not be forked."""
     script = (
         "import sys\n"
         "from rollbook_clients.bots import catalogue, duel, tally\n"

@@ -1,4 +1,4 @@
-"""The Rule of 28 by hand: every value, every adjustment, and when it stops."""
+"""The Rule of 28: every value, every adjustment, and its decisions to stop."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rollbook_clients.bots.bot import Seat, Unsuited
 from rollbook_clients.bots.cant_stop.rule_of_28 import RuleOf28, count, move_value
 
 Markers: TypeAlias = tuple[dict[int, int], dict[int, int]]
-"""Of both seats, the heights by their columns."""
+"""The heights of the markers by column, for both seats."""
 
 
 def board(
@@ -25,7 +25,7 @@ def board(
     markers: Markers = ({}, {}),
     options: dict[str, Any] | None = None,
 ) -> State:
-    """Seat 0 on turn, its runners at these heights; an advance is awaited if dice lie there, else roll or stop."""
+    """Return a board with seat 0 on turn; an advance is awaited if dice are given, else roll or stop."""
     state = cant_stop.GAME.begin(find("cant_stop").settle(options or {}, 2), 2)
     for seat, heights in enumerate(markers):
         for column, height in heights.items():
@@ -47,7 +47,7 @@ def board(
 
 
 def chosen(state: State, options: dict[str, Any] | None = None) -> Any:
-    """What the rule does here."""
+    """Return the choice of the rule."""
     game = cant_stop.GAME
     bot = RuleOf28(Seat(game, game.settle(options or {}, 2), 2, 0, seed=0))
     return bot.choose(cast("View", game.view(state, 0)), game.legal(state))
@@ -57,7 +57,7 @@ def chosen(state: State, options: dict[str, Any] | None = None) -> Any:
     ("column", "progress"), list(zip(range(2, 13), (6, 5, 4, 3, 2, 1, 2, 3, 4, 5, 6), strict=True))
 )
 def test_the_first_step_in_a_column_counts_twice_every_other_once(column: int, progress: int) -> None:
-    """The values of the columns 2 to 12 as they are published."""
+    """The published values of columns 2 to 12."""
     assert 2 * progress == count({column: 1})
     assert 3 * progress == count({column: 2})
 
@@ -77,18 +77,18 @@ def test_the_first_step_in_a_column_counts_twice_every_other_once(column: int, p
     ],
 )
 def test_three_columns_count_more_or_less_by_how_they_go_together(columns: tuple[int, ...], adjusted: int) -> None:
-    """Odd +2, even -2, one side +4, and what applies together adds up."""
+    """Odd +2, even -2, one side +4; adjustments add up."""
     alone = sum(count({column: 1}) for column in columns)
     assert alone + adjusted == count(dict.fromkeys(columns, 1))
 
 
 def test_two_columns_are_not_adjusted() -> None:
-    """How columns go together matters when no fourth can come."""
+    """The adjustment applies only when no fourth column can follow."""
     assert count({3: 1}) + count({5: 1}) == count({3: 1, 5: 1})
 
 
 def test_it_stops_at_28_and_not_at_27() -> None:
-    """Columns 6, 7 and 8, of which 6 and 8 count 2 a step and 7 counts 1."""
+    """Columns 6, 7 and 8: a step counts 2 in 6 and 8, and 1 in 7."""
     assert 28 == count({6: 5, 7: 3, 8: 5})
     assert Stop() == chosen(board({6: 5, 7: 3, 8: 5}))
     assert 27 == count({6: 5, 7: 2, 8: 5})
@@ -96,18 +96,18 @@ def test_it_stops_at_28_and_not_at_27() -> None:
 
 
 def test_only_the_steps_of_this_turn_count() -> None:
-    """The height of a runner is not its progress: what was marked before cannot be lost."""
+    """Progress is counted from the seat's marker, not from the bottom, because marked steps cannot be lost."""
     assert Roll() == chosen(board({6: 5, 7: 3, 8: 5}, markers=({6: 4}, {})))
 
 
 def test_it_never_stops_while_a_runner_is_off_the_board() -> None:
-    """Even at 28 and beyond: nearly every throw can be used."""
+    """Even at 28 or more it rolls, because nearly every throw can be used."""
     assert 28 < count({6: 9, 8: 9})
     assert Roll() == chosen(board({6: 9, 8: 9}))
 
 
 def test_it_stops_at_once_if_that_wins() -> None:
-    """Whatever is counted, and with a runner off the board: there is nothing left to gain."""
+    """It stops at any count, even with a runner off the board, because a win has nothing left to gain."""
     markers: Markers = ({2: 3, 3: 5, 7: 12}, {})
     assert Stop() == chosen(board({7: 13}, markers=markers))
     assert Roll() == chosen(board({7: 13}, markers=({2: 3, 7: 12}, {})))
@@ -116,7 +116,7 @@ def test_it_stops_at_once_if_that_wins() -> None:
 
 
 def test_it_stops_with_all_runners_on_number_fields() -> None:
-    """No throw could be used any more."""
+    """No further throw could be used."""
     markers: Markers = ({5: 8, 6: 10, 8: 10}, {})
     assert 14 == count({5: 1, 6: 1, 8: 1})
     options = {"columns_to_win": 5}
@@ -124,14 +124,14 @@ def test_it_stops_with_all_runners_on_number_fields() -> None:
 
 
 def test_it_rolls_where_the_rules_forbid_to_stop() -> None:
-    """With free fields another seat's marker may stand where a runner stands."""
+    """With the option free_fields a runner may not stop on another seat's marker."""
     options = {"free_fields": True}
     state = board({6: 5, 7: 3, 8: 5}, markers=({}, {6: 5}), options=options)
     assert Roll() == chosen(state, options)
 
 
 def test_a_step_counts_by_its_column_and_a_new_runner_costs_six() -> None:
-    """The move values: 6 in the middle, one less for every column away from it."""
+    """A step is worth 6 in column 7, and one less for every column away from it."""
     assert [1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1] == [move_value(Advance((column,)), {column: 1}) for column in LENGTHS]
     assert 6 + 6 - 6 == move_value(Advance((7, 7)), {})
     assert 5 + 4 - 6 == move_value(Advance((6, 9)), {6: 2})
@@ -139,19 +139,19 @@ def test_a_step_counts_by_its_column_and_a_new_runner_costs_six() -> None:
 
 
 def test_it_moves_runners_rather_than_placing_new_ones() -> None:
-    """2, 2, 6, 6 is 4 and 12 or 8 twice: with a runner in 8 that is two steps, without one the cheaper placing."""
+    """2, 2, 6, 6 makes 4 and 12 or twice 8: with a runner in 8 it takes two steps, else the cheaper new runners."""
     assert Advance((8, 8)) == chosen(board({8: 1}, dice=(2, 6, 2, 6)))
     assert Advance((8, 8)) == chosen(board({}, dice=(2, 6, 2, 6)))
     assert Advance((4, 12)) == chosen(board({4: 1, 12: 1, 3: 1}, dice=(2, 6, 2, 6)))
 
 
 def test_of_equal_pairings_it_takes_the_first() -> None:
-    """With one runner left, 2, 3, 3 and 6 offer 5, 6, 8 or 9, of which 6 and 8 are worth most and the same."""
+    """With one runner left, 2, 3, 3 and 6 offer 5, 6, 8 or 9; 6 and 8 are worth most, and equal."""
     assert Advance((6,)) == chosen(board({2: 1, 12: 1}, dice=(2, 3, 3, 6)))
 
 
 def test_it_plays_nothing_else() -> None:
-    """A seat at another table is refused by name."""
+    """A seat of another game is refused by its name."""
     game = find("raffzahn")
     with pytest.raises(Unsuited, match="rule_of_28 plays cant_stop only, not raffzahn"):
         RuleOf28(Seat(game, game.settle({}, 3), 3, 0, seed=0))

@@ -1,4 +1,4 @@
-"""What must hold for every strategy of the house, in every game, with all options, at every number of seats."""
+"""Properties of every built-in strategy, in every game, with all options and numbers of seats."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ THINKING = "monte_carlo:playouts=1"
 
 
 def choose(strategy: str, case: Case, state: Any, seat: int, seed: int = 0) -> Any:
-    """What a new bot of this strategy chooses here."""
+    """Return the choice of a new bot of this strategy."""
     bot = catalogue.find(strategy).seated(seat_of(case, seat, seed))
     return bot.choose(case.game.view(state, seat), case.game.legal(state))
 
@@ -32,7 +32,7 @@ def choose(strategy: str, case: Case, state: Any, seat: int, seed: int = 0) -> A
 @every_case
 @pytest.mark.parametrize("strategy", ["random", "heuristic"])
 def test_every_choice_of_quick_strategies_is_legal_in_every_position(case: Case, strategy: str) -> None:
-    """Wherever a match may lead, also where a sensible bot would never have gone."""
+    """The positions come from random matches, so they include ones that no sensible bot reaches."""
     bots = [catalogue.find(strategy).seated(seat_of(case, seat)) for seat in range(case.seats)]
     seen = 0
     for state, seat in positions(case, seed=3):
@@ -46,7 +46,7 @@ def test_every_choice_of_quick_strategies_is_legal_in_every_position(case: Case,
 
 @every_case
 def test_every_choice_of_monte_carlo_is_legal(case: Case) -> None:
-    """It imagines states of its own, which must allow what the true one does."""
+    """It imagines states, in which the same choices must be legal as in the true state."""
     for state, seat in some_positions(case, seed=4, count=3):
         assert choose(THINKING, case, state, seat) in case.game.legal(state)
 
@@ -54,7 +54,7 @@ def test_every_choice_of_monte_carlo_is_legal(case: Case) -> None:
 @pytest.mark.parametrize("strategy", ["random", "heuristic", "monte_carlo:playouts=60"])
 @pytest.mark.parametrize("game", EVERY_GAME)
 def test_the_same_seed_gives_the_same_choices(game: str, strategy: str) -> None:
-    """A duel can be played again."""
+    """So a duel can be repeated."""
     case = next(case for case in CASES if case.game.name == game)
     here = some_positions(case, seed=5, count=4)
     chosen = [[choose(strategy, case, state, seat, seed=9) for state, seat in here] for _ in range(2)]
@@ -63,7 +63,7 @@ def test_the_same_seed_gives_the_same_choices(game: str, strategy: str) -> None:
 
 @pytest.mark.parametrize("game", EVERY_GAME)
 def test_another_seed_gives_other_choices_by_chance(game: str) -> None:
-    """A seed that nothing follows from would make all random bots the same."""
+    """If the seed had no effect, all random bots would play alike."""
     case = next(case for case in CASES if case.game.name == game)
     here = some_positions(case, seed=5, count=20)
     chosen = [[choose("random", case, state, seat, seed) for state, seat in here] for seed in (1, 2)]
@@ -72,7 +72,7 @@ def test_another_seed_gives_other_choices_by_chance(game: str) -> None:
 
 @pytest.mark.parametrize("strategy", ["random", "heuristic", "monte_carlo:playouts=120"])
 def test_hidden_cards_make_no_difference_to_what_is_chosen(strategy: str) -> None:
-    """Non-interference: two true states that look the same to a seat give the same choice with the same seed."""
+    """Two true states that look the same to a seat give the same choice with the same seed."""
     rng = random.Random(11)
     case = next(case for case in CASES if str(case) == "allie_gator-3-seats")
     for state, seat in some_positions(case, seed=6, count=6):
@@ -88,7 +88,7 @@ def test_hidden_cards_make_no_difference_to_what_is_chosen(strategy: str) -> Non
 
 
 def won(game: str, options: Options, strategy: str, *, matches: int, seats: int) -> dict[str, Any]:
-    """How a strategy fares against chance, from a fixed seed."""
+    """Return the results of a strategy against the random one, from a fixed seed."""
     duel = Duel(game, find(game).settle(options, seats), seats, (strategy, "random"), seed=2026)
     tally = Tally(duel)
     for played in play_all(duel, matches, jobs=1):
@@ -112,18 +112,18 @@ def won(game: str, options: Options, strategy: str, *, matches: int, seats: int)
     ],
 )
 def test_every_heuristic_beats_random_clearly(strategy: str, game: str, seats: int, options: Options) -> None:
-    """The whole interval lies above two thirds; the seed is fixed, so this says the same every time."""
+    """The whole interval is above two thirds; the seed is fixed, so the result never changes."""
     low, _high = won(game, options, strategy, matches=30, seats=seats)["interval"]
     assert low > 2 / 3
 
 
 @pytest.mark.parametrize(("game", "matches", "seats"), [("cant_stop", 12, 2), ("wuerfelzoo", 12, 2)])
 def test_thinking_beats_random(game: str, matches: int, seats: int) -> None:
-    """A few imagined matches are enough to do better than chance."""
+    """A few imagined matches beat the random strategy."""
     low, _high = won(game, {}, "monte_carlo:playouts=40", matches=matches, seats=seats)["interval"]
     assert low > 1 / 2
 
 
 def test_there_is_a_playbook_for_every_game() -> None:
-    """Whoever adds a game says what its views leave open, and adds a strategy."""
+    """The author of a game adds a playbook and a strategy."""
     assert set(current()) == entry_points(group=GROUP).names

@@ -1,4 +1,4 @@
-"""`rollbook bot` as a user runs it, at a service in a process of its own."""
+"""`rollbook bot` as a user runs it, at a service in its own process."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ PATIENCE_SECONDS = 120
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A service for all of these tests."""
+    """The address of a service for all tests of this module."""
     with service(tmp_path_factory.mktemp("service")) as one:
         yield one.address
 
 
 class Running:
-    """The command while it runs."""
+    """The running command."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self.process = process
         self.errors = ""
 
     async def lines(self, count: int) -> list[str]:
-        """The next lines of standard output."""
+        """Return the next lines of standard output."""
         assert self.process.stdout is not None
         return [(await self.process.stdout.readline()).decode().rstrip("\n") for _ in range(count)]
 
     async def error(self, pattern: str) -> str:
-        """The first line on standard error that says this."""
+        """Return the first line on standard error that matches the pattern."""
         assert self.process.stderr is not None
         while line := (await self.process.stderr.readline()).decode():
             self.errors += line
@@ -54,12 +54,12 @@ class Running:
         raise AssertionError(f"{pattern!r} was never said: {self.errors}")
 
     async def stop(self, how: signal.Signals = signal.SIGINT) -> tuple[int, str]:
-        """Stop it; its exit code, and what else it had to say."""
+        """Send a signal; returns the exit code and the rest of the output."""
         self.process.send_signal(how)
         return await self.end()
 
     async def end(self) -> tuple[int, str]:
-        """Wait for its end."""
+        """Wait until the command has ended."""
         _, errors = await self.process.communicate()
         self.errors += errors.decode()
         assert self.process.returncode is not None
@@ -68,7 +68,7 @@ class Running:
 
 @asynccontextmanager
 async def bots(address: str, *words: str, env: dict[str, str] | None = None) -> AsyncIterator[Running]:
-    """The command in a process of its own, which does not outlive the test."""
+    """Start the command in its own process, which ends with the test."""
     process = await asyncio.create_subprocess_exec(
         *BOT, "--service", address, *words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env
     )
@@ -81,7 +81,7 @@ async def bots(address: str, *words: str, env: dict[str, str] | None = None) -> 
 
 
 def run(scenario: Callable[[], Awaitable[None]]) -> None:
-    """Let it happen, but not for ever."""
+    """Run a scenario with a time limit."""
 
     async def main() -> None:
         async with asyncio.timeout(PATIENCE_SECONDS):
@@ -91,7 +91,7 @@ def run(scenario: Callable[[], Awaitable[None]]) -> None:
 
 
 async def until(table: Table, match_id: str, holds: Callable[[MatchSummary], bool]) -> MatchSummary:
-    """The match once this holds."""
+    """Poll until the condition holds; returns the match."""
     while True:
         summary = (await table.match(match_id).state()).summary
         if holds(summary):
@@ -100,7 +100,7 @@ async def until(table: Table, match_id: str, holds: Callable[[MatchSummary], boo
 
 
 async def until_another_runs(table: Table, game: str, before: str) -> None:
-    """Wait until a match of the game is running that is not the one before."""
+    """Wait until another match of the game is running."""
     while True:
         running = [summary.match_id async for summary in table.matches(game, MATCH_STATE_RUNNING)]
         if running and before not in running:
@@ -110,7 +110,7 @@ async def until_another_runs(table: Table, game: str, before: str) -> None:
 
 @pytest.mark.parametrize("game", list(current()))
 def test_bots_open_a_match_sit_down_play_it_and_go_on(address: str, game: str) -> None:
-    """As many as there are seats, one match after the other, until they are stopped."""
+    """One bot a seat plays match after match until it is stopped."""
     seats = current()[game].seats[0]
 
     async def scenario() -> None:
@@ -130,7 +130,7 @@ def test_bots_open_a_match_sit_down_play_it_and_go_on(address: str, game: str) -
 
 
 def test_a_bot_joins_a_strangers_match_and_leaves_it_again_when_stopped(address: str) -> None:
-    """Before the match has begun nobody is bound, and the seat is free for others."""
+    """Before the match begins a stopped bot leaves, and its seat is free again."""
 
     async def scenario() -> None:
         async with connect(address, name="Anna") as anna:
@@ -148,7 +148,7 @@ def test_a_bot_joins_a_strangers_match_and_leaves_it_again_when_stopped(address:
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_a_bot_that_is_stopped_in_a_match_resigns(address: str, how: signal.Signals) -> None:
-    """Nobody waits for it: with two seats the other one has won."""
+    """The others do not have to wait: with two seats the other one wins."""
 
     async def scenario() -> None:
         async with connect(address, name="Anna") as anna:
@@ -166,7 +166,7 @@ def test_a_bot_that_is_stopped_in_a_match_resigns(address: str, how: signal.Sign
 
 
 def test_the_bots_of_one_match_end_with_it(address: str) -> None:
-    """`--match` names it, whatever its options are; exit code 0."""
+    """With `--match` the bots play that match, with any options, and end with exit code 0."""
 
     async def scenario() -> None:
         async with connect(address) as anna:
@@ -184,7 +184,7 @@ def test_the_bots_of_one_match_end_with_it(address: str) -> None:
     ("bot", "why"), [("cheat", "chose 'to win', which is not legal"), ("breaking", "RuntimeError('no idea')")]
 )
 def test_a_bad_bot_is_named_and_resigns_and_others_play_on(address: str, tmp_path: Path, bot: str, why: str) -> None:
-    """It stops after that, and says where it broke; the exit code says so once the others are stopped."""
+    """The bad bot stops and prints the place of its error; the exit code is 1 once the others are stopped."""
 
     async def scenario() -> None:
         async with connect(address, name="Anna") as anna:
@@ -207,7 +207,7 @@ def test_a_bad_bot_is_named_and_resigns_and_others_play_on(address: str, tmp_pat
 
 
 def test_a_match_that_cannot_be_played_is_said_to_be_so(address: str) -> None:
-    """There is none of that id: 3; there is no seat in it: 1."""
+    """Exit code 3 if no match has the id, 1 if it has no free seat."""
 
     async def scenario() -> None:
         async with bots(address, "--game", "cant_stop", "--match", "a" * 24) as running:
@@ -225,7 +225,7 @@ def test_a_match_that_cannot_be_played_is_said_to_be_so(address: str) -> None:
 
 
 def test_a_missing_service_is_told_with_what_to_do() -> None:
-    """Exit code 3, and no traceback."""
+    """Exit code 3, without a traceback."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         words = ("--service", f"127.0.0.1:{free.getsockname()[1]}", "--game", "cant_stop", "--count", "2")
@@ -251,7 +251,7 @@ def test_a_missing_service_is_told_with_what_to_do() -> None:
     ],
 )
 def test_wrong_usage_is_explained_and_ends_with_64(words: tuple[str, ...], said: str) -> None:
-    """Before any service is asked; nothing on standard output."""
+    """The command calls no service and prints nothing on standard output."""
     done = subprocess.run([*BOT, *words], capture_output=True, text=True, check=False, env={**os.environ})
     assert (64, "") == (done.returncode, done.stdout)
     assert said in done.stderr
@@ -259,7 +259,7 @@ def test_wrong_usage_is_explained_and_ends_with_64(words: tuple[str, ...], said:
 
 
 def test_certificates_that_cannot_be_read_are_said_to_be_so() -> None:
-    """With the reason of the system."""
+    """The message has the system's reason."""
     done = subprocess.run(
         [*BOT, "--game", "cant_stop", "--tls-ca", "/nowhere"], capture_output=True, text=True, check=False
     )

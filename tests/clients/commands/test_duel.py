@@ -1,4 +1,4 @@
-"""`rollbook duel` as a user runs it: real processes, bots of others, a real terminal."""
+"""`rollbook duel` as a user runs it: real processes, third-party bots, a real terminal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DUEL = (sys.executable, "-m", "rollbook", "duel")
 
 
 def rollbook_duel(*words: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Run the command in a process of its own."""
+    """Run the command in its own process."""
     return subprocess.run(
         [*DUEL, *words],
         capture_output=True,
@@ -36,17 +36,17 @@ def rollbook_duel(*words: str, env: dict[str, str] | None = None) -> subprocess.
 
 @pytest.fixture(scope="module")
 def strangers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Where bots of others are installed."""
+    """The environment in which third-party bots are installed."""
     return installed(tmp_path_factory.mktemp("strangers"))
 
 
 def facts(done: subprocess.CompletedProcess[str]) -> Any:
-    """What `--json` tells."""
+    """Return the output of `--json`."""
     return json.loads(done.stdout)
 
 
 def test_a_duel_tells_win_rates_with_intervals_by_turn_and_by_seat() -> None:
-    """For people, on standard output; how long it took, on standard error."""
+    """The results are on standard output, the time taken on standard error."""
     done = rollbook_duel("rule_of_28", "random", "--game", "cant_stop", "--matches", "40", "--seed", "1")
     assert 0 == done.returncode
     assert "cant_stop, 2 seats, seed 1" == done.stdout.splitlines()[0]
@@ -57,7 +57,7 @@ def test_a_duel_tells_win_rates_with_intervals_by_turn_and_by_seat() -> None:
 
 
 def test_the_same_seed_gives_the_same_facts_whatever_the_jobs_and_the_hash_seed() -> None:
-    """One JSON object, byte for byte."""
+    """The JSON object is the same byte for byte."""
     words = (
         "heuristic",
         "random",
@@ -86,7 +86,7 @@ def test_the_same_seed_gives_the_same_facts_whatever_the_jobs_and_the_hash_seed(
 
 
 def test_a_drawn_seed_is_told_and_takes_the_duel_back() -> None:
-    """On standard error, so that standard output stays for results."""
+    """The seed is on standard error, so that standard output has only results."""
     words = ("random", "heuristic", "--game", "wuerfelzoo", "--matches", "4", "--json")
     first = rollbook_duel(*words)
     seed = re.match(r"seed (\d+)\n", first.stderr)
@@ -95,13 +95,13 @@ def test_a_drawn_seed_is_told_and_takes_the_duel_back() -> None:
 
 
 def test_monte_carlo_counts_playouts_to_be_the_same_everywhere() -> None:
-    """With playouts instead of a time its duels can be played again."""
+    """With a number of playouts instead of a time, duels can be repeated."""
     words = ("monte_carlo:playouts=20", "random", "--game", "wuerfelzoo", "--matches", "2", "--seed", "1", "--json")
     assert rollbook_duel(*words, "--jobs", "1").stdout == rollbook_duel(*words, "--jobs", "2").stdout
 
 
 def test_monte_carlo_thinks_for_a_time() -> None:
-    """However short it is, it chooses; forced choices take none of it."""
+    """It chooses even with a very short time; forced choices take no time."""
     done = rollbook_duel("monte_carlo:think=0.001", "random", "--game", "wuerfelzoo", "--matches", "2", "--seed", "1")
     assert 0 == done.returncode
 
@@ -127,7 +127,7 @@ def test_monte_carlo_thinks_for_a_time() -> None:
     ],
 )
 def test_wrong_usage_is_explained_and_ends_with_64(words: tuple[str, ...], said: str) -> None:
-    """Before anything is played; nothing on standard output."""
+    """No match is played, and standard output stays empty."""
     done = rollbook_duel(*words)
     assert (64, "") == (done.returncode, done.stdout)
     assert said.lower() in done.stderr.lower()
@@ -135,7 +135,7 @@ def test_wrong_usage_is_explained_and_ends_with_64(words: tuple[str, ...], said:
 
 
 def test_bots_of_others_play_like_those_of_the_house(strangers: dict[str, str]) -> None:
-    """An entry point is enough, also in other processes, and its keyword arguments are its settings."""
+    """An entry point is enough, also in child processes, and its keyword arguments are its settings."""
     words = ("--game", "cant_stop", "--matches", "4", "--seed", "1", "--jobs", "2", "--json")
     done = rollbook_duel("timid:courage=2,name=Tom,bold=true,share=0.25", "random", *words, env=strangers)
     assert (0, []) == (done.returncode, facts(done)["faults"])
@@ -156,7 +156,7 @@ def test_bots_of_others_play_like_those_of_the_house(strangers: dict[str, str]) 
 def test_a_bot_that_chooses_badly_is_named_and_loses_and_the_duel_goes_on(
     strangers: dict[str, str], game: str, bot: str, why: str
 ) -> None:
-    """It resigns in every match; the results are told, and the exit code says that something was wrong."""
+    """It resigns in every match; the results are printed, and the exit code is 1."""
     done = rollbook_duel(bot, "random", "--game", game, "--matches", "6", "--seed", "1", "--json", env=strangers)
     assert 1 == done.returncode
     duel = facts(done)
@@ -170,14 +170,14 @@ def test_a_bot_that_chooses_badly_is_named_and_loses_and_the_duel_goes_on(
 
 
 def test_a_bot_sees_its_own_hand_and_no_other(strangers: dict[str, str]) -> None:
-    """In a duel as at a service: what it is given is its seat's view."""
+    """A bot receives only its seat's view, as at a service."""
     words = ("--game", "allie_gator", "--seats", "4", "--matches", "2", "--seed", "1", "--json")
     done = rollbook_duel("nosy", "nosy", *words, env=strangers)
     assert (0, []) == (done.returncode, facts(done)["faults"])
 
 
 def test_others_finish_their_match_at_a_table_with_a_bad_bot(strangers: dict[str, str]) -> None:
-    """With three seats two good bots play on; the caretaker plays for the one that resigned, and it cannot win."""
+    """With three seats two good bots play on; the caretaker plays for the resigned bot, which cannot win."""
     words = ("--game", "cant_stop", "--seats", "3", "--matches", "6", "--seed", "2", "--json")
     duel = facts(rollbook_duel("cheat", "random", *words, env=strangers))
     assert [0, 6] == [side["wins"] for side in duel["strategies"]]
@@ -185,7 +185,7 @@ def test_others_finish_their_match_at_a_table_with_a_bad_bot(strangers: dict[str
 
 
 def test_a_bot_that_takes_its_process_along_ends_the_duel_with_a_word(strangers: dict[str, str]) -> None:
-    """Not with a wait for ever, nor with a traceback."""
+    """The command neither waits for ever nor prints a traceback."""
     done = rollbook_duel("dying", "random", "--game", "cant_stop", "--matches", "4", "--jobs", "2", env=strangers)
     assert 1 == done.returncode
     assert "a process died; 0 of 4 matches have been played" in done.stderr
@@ -193,13 +193,13 @@ def test_a_bot_that_takes_its_process_along_ends_the_duel_with_a_word(strangers:
 
 
 def test_a_strategy_that_cannot_be_loaded_is_said_to_be_so(strangers: dict[str, str]) -> None:
-    """With what its module raised."""
+    """The message has the exception of its module."""
     done = rollbook_duel("missing", "random", "--game", "cant_stop", env=strangers)
     assert (64, True) == (done.returncode, "strategy missing cannot be loaded: AttributeError" in done.stderr)
 
 
 def in_terminal(*words: str, interrupt_at: str) -> tuple[int, str]:
-    """Run the duel on a terminal and press Ctrl-C once it shows this; exit code, and all that was shown."""
+    """Run the duel on a terminal and press Ctrl-C after this text; returns exit code and output."""
     child, terminal = pty.fork()
     if child == 0:
         os.execv(sys.executable, [*DUEL, *words])  # noqa: S606 - our own command
@@ -214,16 +214,16 @@ def in_terminal(*words: str, interrupt_at: str) -> tuple[int, str]:
             break
         before, shown = shown, shown + data.decode(errors="replace")
         if re.search(interrupt_at, shown) and not re.search(interrupt_at, before):
-            # The terminal sends it to all processes of the command.
+            # The terminal sends the signal to all processes of the command.
             os.write(terminal, b"\x03")
-    os.close(terminal)  # hangs up on whoever is still there
+    os.close(terminal)  # sends SIGHUP to processes that still run
     _, status = os.waitpid(child, 0)
     return os.waitstatus_to_exitcode(status), shown
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_ctrl_c_tells_what_has_been_played_so_far(jobs: str) -> None:
-    """A long duel shows a bar with its rate; interrupted, it ends at once, cleanly, with its results."""
+    """A long duel shows a bar with its rate; after Ctrl-C it ends at once and prints its results."""
     words = ("heuristic", "random", "--game", "cant_stop", "--matches", "1000000", "--seed", "1", "--jobs", jobs)
     code, shown = in_terminal(*words, interrupt_at=r"/1000000.*matches/s")
     assert 130 == code
@@ -236,12 +236,12 @@ def test_ctrl_c_tells_what_has_been_played_so_far(jobs: str) -> None:
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_no_process_is_left_behind_when_the_duel_is_ended(sent: signal.Signals) -> None:
-    """However it ends: those that play see that the one that started them is gone."""
+    """For every signal: worker processes notice that their parent is gone."""
     words = ("heuristic", "random", "--game", "cant_stop", "--matches", "1000000", "--seed", "1", "--jobs", "2")
     running = subprocess.Popen([*DUEL, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         while len(playing := psutil.Process(running.pid).children()) < 3:
-            # Two that play, and the one of the standard library that tidies up.
+            # Two workers, and the resource tracker of the standard library.
             assert running.poll() is None
             select.select([], [], [], 0.05)
         running.send_signal(sent)

@@ -1,4 +1,4 @@
-"""`rollbook export` as people run it, beside a real service."""
+"""`rollbook export` as users run it, beside a real service."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ NEVER = "a" * 24
 
 
 def test_matches_are_taken_home_and_audited_with_the_keys_of_the_service(tmp_path: Path) -> None:
-    """One that is over is EXACT, with the published keys and nothing else; one that runs says whose eyes saw it.
+    """A finished match is EXACT with the published keys alone; the file of a running one names its perspective.
 
-    Who has no more than an address gets the same keys, and is told what they are worth.
+    A user who has only an address gets the same keys, with a note on what they prove.
     """
 
     async def scenario() -> None:
@@ -64,7 +64,7 @@ def test_matches_are_taken_home_and_audited_with_the_keys_of_the_service(tmp_pat
 
 
 def test_what_cannot_be_exported_is_said_and_stops_nothing(tmp_path: Path) -> None:
-    """A match that nobody knows, an id that is none, a folder that is a file, a service that is not there."""
+    """Unknown matches, malformed ids, a file in place of the folder, and a service that does not answer."""
 
     async def scenario() -> None:
         out = tmp_path / "home"

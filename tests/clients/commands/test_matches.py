@@ -1,4 +1,4 @@
-"""`rollbook matches` and what goes with it, as a user runs them at a service in a process of its own."""
+"""`rollbook matches` and related commands as users run them, at a service in its own process."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ PATIENCE_SECONDS = 100
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A service for all of these tests."""
+    """The address of a service for all tests of this module."""
     with service(tmp_path_factory.mktemp("service")) as one:
         yield one.address
 
 
 async def rollbook(home: Path, *words: str) -> tuple[int, list[str], str]:
-    """Exit code, lines and errors of a command of whoever has this home."""
+    """Run a command with this home; returns exit code, output lines and errors."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "rollbook", *words),
         stdout=subprocess.PIPE,
@@ -42,7 +42,7 @@ async def rollbook(home: Path, *words: str) -> tuple[int, list[str], str]:
 
 
 def test_matches_are_found_by_state_and_by_player(address: str, tmp_path: Path) -> None:
-    """Each with an id that other commands take; finished ones with their result."""
+    """Each row has an id that other commands take; finished matches have their result."""
 
     async def scenario() -> None:
         at = ("--service", address)
@@ -84,7 +84,7 @@ def test_matches_are_found_by_state_and_by_player(address: str, tmp_path: Path) 
 
 
 def test_my_matches_are_those_of_the_guest_of_this_computer(address: str, tmp_path: Path) -> None:
-    """Waiting ends when it is my turn, or I am to get ready; without a match there is nothing to wait for."""
+    """`--wait` ends when it is the user's turn or they have to get ready; without a match it ends at once."""
 
     async def scenario() -> None:
         at = ("--service", address)
@@ -116,7 +116,7 @@ def test_my_matches_are_those_of_the_guest_of_this_computer(address: str, tmp_pa
 
 
 def test_an_invitation_is_one_short_line() -> None:
-    """With address, match and code; what is none says how one reads."""
+    """It has address, match and code; other words are refused with an example."""
     invitation = Invitation("games.example.org:50051", "a" * 24, "b" * 24)
     assert len(str(invitation)) <= LONGEST
     assert invitation == read(str(invitation)) == read(str(invitation).removeprefix("rollbook play "))

@@ -1,4 +1,4 @@
-"""`rollbook show` and `rollbook replay` of a file, an id and an invitation, at a service in a process of its own."""
+"""`rollbook show` and `rollbook replay` of a file, an id and an invitation, at a service in its own process."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ NEVER = "a" * 24
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A service for all of these tests."""
+    """The address of a service for all tests of this module."""
     with service(tmp_path_factory.mktemp("service")) as one:
         yield one.address
 
 
 async def finished(address: str) -> str:
-    """The id of a match that has ended."""
+    """Play a match to its end; returns its id."""
     async with tables(address, "Anna", "Ben") as players:
         matches = await seated(players)
         await asyncio.gather(*(match.ready() for match in matches))
@@ -32,7 +32,7 @@ async def finished(address: str) -> str:
 
 
 def test_a_match_is_shown_from_a_file_by_its_id_and_by_an_invitation(address: str, tmp_path: Path) -> None:
-    """The same text each time; an invitation names its service."""
+    """The output is the same each time; an invitation names its service."""
 
     async def scenario() -> None:
         match_id = await finished(address)
@@ -50,7 +50,7 @@ def test_a_match_is_shown_from_a_file_by_its_id_and_by_an_invitation(address: st
 
 
 def test_a_private_match_is_shown_to_who_has_its_invitation(address: str, tmp_path: Path) -> None:
-    """With its code, as the public may see it; without the code the command finds no match."""
+    """With the code the command shows what the public may see; without it the match is unknown."""
 
     async def scenario() -> None:
         async with tables(address, "Anna", "Ben") as players:
@@ -77,7 +77,7 @@ def test_a_private_match_is_shown_to_who_has_its_invitation(address: str, tmp_pa
 def test_what_cannot_be_shown_is_refused_with_a_reason(
     address: str, tmp_path: Path, source: str, code: int, why: str
 ) -> None:
-    """A file that is missing, a match that is missing, a service that is missing, a folder."""
+    """A missing file, an unknown match, a missing service, and a folder."""
 
     async def scenario() -> None:
         shown, lines, err = await rollbook(tmp_path, "show", source, "--service", address)
@@ -87,7 +87,7 @@ def test_what_cannot_be_shown_is_refused_with_a_reason(
 
 
 def test_a_replay_is_looked_at_by_an_invitation(address: str, tmp_path: Path) -> None:
-    """The terminal asks the service that the invitation names; other words are refused before any service is asked."""
+    """The terminal calls the service of the invitation; malformed words are refused before any call."""
     match_id = asyncio.run(finished(address))
     with pseudo(["replay", f"{address}/{match_id}"], tmp_path) as terminal:
         terminal.until("everything open")

@@ -1,4 +1,4 @@
-"""`rollbook tail` as a user runs it, beside a real service and strangers who play."""
+"""`rollbook tail` as a user runs it, beside a real service and playing strangers."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ POLL_SECONDS = 0.02
 
 
 class Tailing:
-    """`rollbook tail` in a process of its own, and what it has printed so far."""
+    """`rollbook tail` in its own process, with its output so far."""
 
     def __init__(self, folder: Path, *words: str, env: dict[str, str] | None = None) -> None:
-        """Start it."""
+        """Start the process."""
         self.printed = folder / "tailed.jsonl"
         self.complained = folder / "tailed.err"
         with self.printed.open("wb") as out, self.complained.open("wb") as err:
@@ -41,34 +41,34 @@ class Tailing:
 
     @property
     def lines(self) -> list[str]:
-        """The whole lines on standard output."""
+        """The complete lines on standard output."""
         return [line for line in self.printed.read_text(encoding="utf-8").splitlines(keepends=True) if line[-1] == "\n"]
 
     @property
     def said(self) -> str:
-        """What is on standard error."""
+        """The text on standard error."""
         return self.complained.read_text(encoding="utf-8")
 
     async def until_lines(self, count: int) -> None:
-        """Wait until so many lines are printed."""
+        """Wait until this many lines are printed."""
         while len(self.lines) < count:
             assert self.process.poll() is None, self.said
             await asyncio.sleep(POLL_SECONDS)
 
     async def until_said(self, words: str) -> None:
-        """Wait until it has said something."""
+        """Wait until standard error contains these words."""
         while words not in self.said:
             assert self.process.poll() is None, self.said
             await asyncio.sleep(POLL_SECONDS)
 
     async def ended(self) -> int:
-        """Its exit code."""
+        """Wait for the end; returns the exit code."""
         return await asyncio.to_thread(self.process.wait)
 
 
 @asynccontextmanager
 async def tailing(folder: Path, *words: str, env: dict[str, str] | None = None) -> AsyncIterator[Tailing]:
-    """A tail that is ended in the end, whatever happens."""
+    """Start a tail; kills it in any case."""
     one = Tailing(folder, *words, env=env)
     try:
         yield one
@@ -78,7 +78,7 @@ async def tailing(folder: Path, *words: str, env: dict[str, str] | None = None) 
 
 
 async def rollbook(*words: str) -> tuple[int, str, str]:
-    """A command that ends by itself: exit code, output, complaints."""
+    """Run a command to its end; returns exit code, output and errors."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "rollbook", *words, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
     )
@@ -88,13 +88,13 @@ async def rollbook(*words: str) -> tuple[int, str, str]:
 
 
 async def assert_checks(path: Path, *, dice: str = "proved") -> None:
-    """`rollbook check` takes the file."""
+    """Assert that `rollbook check` accepts the file."""
     code, out, _ = await rollbook("check", str(path))
     assert (0, True) == (code, out.rstrip().endswith(f"dice {dice}")), out
 
 
 def test_a_match_is_printed_as_it_is_played_and_its_output_passes_check(tmp_path: Path) -> None:
-    """From before its start to its seal, with the names of the seats and the entropy that they bring."""
+    """The output covers the match from before its start to its seal, with names and entropy of the seats."""
 
     async def scenario() -> None:
         rng = random.Random(SEED)
@@ -117,7 +117,7 @@ def test_a_match_is_printed_as_it_is_played_and_its_output_passes_check(tmp_path
 
 
 def test_a_match_that_is_over_is_printed_as_it_was_revealed(tmp_path: Path) -> None:
-    """Nothing is hidden any more, with or without --follow, and check takes it."""
+    """All hidden parts are printed, with or without --follow, and `rollbook check` accepts the output."""
 
     async def scenario() -> None:
         async with serving(tmp_path) as service:
@@ -138,7 +138,7 @@ def test_a_match_that_is_over_is_printed_as_it_was_revealed(tmp_path: Path) -> N
 
 
 def test_a_tail_goes_on_after_kill_9_of_the_service_as_if_nothing_had_happened(tmp_path: Path) -> None:
-    """No line is missing and none comes twice, however often the service dies; it is said that it was away."""
+    """No line is missing or doubled after any number of kills; standard error reports each outage."""
 
     async def scenario() -> None:
         async with serving(tmp_path) as service:
@@ -161,7 +161,7 @@ def test_a_tail_goes_on_after_kill_9_of_the_service_as_if_nothing_had_happened(t
 
 
 def test_a_match_that_has_not_started_is_waited_for(tmp_path: Path) -> None:
-    """The first line needs the entropy of all seats, and it is said that it does; --no-follow does not wait."""
+    """The first line needs the entropy of all seats, and standard error explains the wait; --no-follow ends at once."""
 
     async def scenario() -> None:
         rng = random.Random(SEED)
@@ -191,7 +191,7 @@ def test_a_match_that_has_not_started_is_waited_for(tmp_path: Path) -> None:
 
 
 def test_a_seat_sees_its_own_cards_with_its_token(tmp_path: Path) -> None:
-    """In the variable, where nobody else on the machine reads it; --no-follow prints what there is."""
+    """The token is in an environment variable, hidden from other users; --no-follow prints the events so far."""
 
     async def scenario() -> None:
         async with serving(tmp_path) as service:
@@ -211,7 +211,7 @@ def test_a_seat_sees_its_own_cards_with_its_token(tmp_path: Path) -> None:
 
 
 def test_without_a_match_those_that_are_open_or_running_are_listed(tmp_path: Path) -> None:
-    """A line each, with what a newcomer needs to choose one; none at all is said to be so."""
+    """One line a match, with the facts that a newcomer needs; without matches a message is printed."""
 
     async def scenario() -> None:
         async with serving(tmp_path) as service:
@@ -236,7 +236,7 @@ def test_without_a_match_those_that_are_open_or_running_are_listed(tmp_path: Pat
 
 
 def test_an_aborted_match_is_printed_too(tmp_path: Path) -> None:
-    """It is sealed with the reason; check takes it, also if it never started."""
+    """The seal has the reason; `rollbook check` accepts the output, also of a match that never started."""
 
     async def scenario() -> None:
         async with serving(tmp_path) as service:
@@ -261,7 +261,7 @@ def test_an_aborted_match_is_printed_too(tmp_path: Path) -> None:
 
 
 def test_a_service_with_tls_is_reached_by_whoever_trusts_its_certificate(tmp_path: Path) -> None:
-    """--tls-ca names what is trusted; without it no service is found, and it is said what would help."""
+    """--tls-ca names the trusted certificate; without it no service is found, and the message suggests the flag."""
     certificate, key = self_signed(tmp_path)
     words = ["serve", "--data", str(tmp_path / "data"), "--listen", "127.0.0.1:0"]
     files = ["--tls-cert", str(certificate), "--tls-key", str(key)]
@@ -274,7 +274,7 @@ def test_a_service_with_tls_is_reached_by_whoever_trusts_its_certificate(tmp_pat
 
 
 def test_what_is_not_there_ends_with_3_and_says_what_would_help(tmp_path: Path) -> None:
-    """No service, no such match, no such file."""
+    """Exit code 3 for a missing service, an unknown match and a missing file."""
 
     async def scenario() -> None:
         nobody = f"127.0.0.1:{free_port()}"
@@ -298,7 +298,7 @@ def test_what_is_not_there_ends_with_3_and_says_what_would_help(tmp_path: Path) 
 
 
 async def _there(service: Serving) -> str:
-    """The address of a service, once it answers."""
+    """Wait until a service answers; returns its address."""
     line = Line(service.address)
     await Stranger(line, "Anna", random.Random(SEED)).sign_in()
     await line.channel.close()

@@ -13,7 +13,7 @@ from tests.server.serving import until
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_the_page_with_exit_code_0(tmp_path: Path, number: signal.Signals) -> None:
-    """A supervisor that stops it sees no failure; it needs no service for that."""
+    """A supervisor that stops the page sees no failure, even without a service."""
     web = WebProcess(tmp_path, "127.0.0.1:9")
     try:
         until(web.is_up)

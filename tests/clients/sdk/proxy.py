@@ -1,4 +1,4 @@
-"""A TCP proxy on loopback that does to its connections what networks do: cut, reset, stall and half-open them."""
+"""A TCP proxy on loopback that disturbs its connections as networks do: it cuts, resets, stalls and half-opens them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Pair:
     """One connection through the proxy: the client's end and the service's."""
 
     def __init__(self, client: asyncio.StreamWriter, service: asyncio.StreamWriter) -> None:
-        """Let everything through."""
+        """Start with data flowing in both directions."""
         self.client = client
         self.service = service
         self.flowing = asyncio.Event()
@@ -26,12 +26,12 @@ class Pair:
         self.deaf = False
 
     def cut(self) -> None:
-        """Close both ends in good order, wherever in a message they are."""
+        """Close both ends in good order, even in the middle of a message."""
         self.client.close()
         self.service.close()
 
     def reset(self) -> None:
-        """End both with a reset, which throws away what is under way."""
+        """Reset both ends, which drops all data under way."""
         for writer in (self.client, self.service):
             end: socket.socket = writer.get_extra_info("socket")
             with suppress(OSError):
@@ -39,20 +39,20 @@ class Pair:
             writer.transport.abort()
 
     def half_open(self) -> None:
-        """Lose the service, and let the client believe that it is still there."""
+        """Drop the connection to the service, while the client's end stays open."""
         self.deaf = True
         self.service.close()
 
 
 class Proxy:
-    """Listens on a port of its own for a service on another, which may change."""
+    """Listens on its own port and forwards to the port of a service, which may change."""
 
     def __init__(self, upstream: int) -> None:
-        """Lead to this port of the loopback."""
+        """`upstream`: the port of the service on loopback."""
         self.upstream = upstream
         self.connections = 0
         self.is_mute = False
-        """What clients say gets through, and what they are told does not."""
+        """If true, data from clients passes and data from the service is dropped."""
         self._pairs: set[Pair] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -65,7 +65,7 @@ class Proxy:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
-        """Cut everything, and listen no more."""
+        """Cut all connections and stop listening."""
         self._server.close()
         self.each(Pair.cut)
         for task in self._tasks:
@@ -73,14 +73,14 @@ class Proxy:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def each(self, harm: Callable[[Pair], None]) -> int:
-        """Do this to every connection there is; how many there were."""
+        """Apply a fault to every connection; returns the number of connections."""
         pairs = tuple(self._pairs)
         for pair in pairs:
             harm(pair)
         return len(pairs)
 
     async def stall(self, seconds: float) -> None:
-        """Let nothing through for a while, and lose nothing."""
+        """Hold back all data for a while without losing any."""
         pairs = tuple(self._pairs)
         for pair in pairs:
             pair.flowing.clear()
@@ -122,7 +122,7 @@ FAULTS = ("cut", "reset", "stall", "half_open")
 
 
 async def harass(proxy: Proxy, random: Random, counts: dict[str, int], longest: float) -> None:
-    """Do these things at random moments, each as often as the others, to whatever connections there are."""
+    """Apply every fault equally often, at random moments, to all current connections."""
     harms: dict[str, Callable[[Pair], None]] = {"cut": Pair.cut, "reset": Pair.reset, "half_open": Pair.half_open}
     while True:
         for fault in random.sample(FAULTS, len(FAULTS)):

@@ -1,4 +1,4 @@
-"""Tables for tests: clients of a small real service in this process, or of a whole one in a process of its own."""
+"""Tables for tests: clients of a small real service in this process, or of `rollbook serve` in its own process."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ GAMES = tuple(current())
 
 
 def run(scenario: Callable[[Theatre], Awaitable[None]], **how: Any) -> None:
-    """Serve a theatre in this process and let the scenario happen in it."""
+    """Serve a theatre in this process and run the scenario against it."""
 
     async def main() -> None:
         async with asyncio.timeout(PATIENCE_SECONDS), Theatre(**how).serving() as theatre:
@@ -36,19 +36,19 @@ def run(scenario: Callable[[Theatre], Awaitable[None]], **how: Any) -> None:
 
 
 def address(theatre: Theatre) -> str:
-    """Where a theatre plays."""
+    """The address of a theatre."""
     return f"127.0.0.1:{theatre.port}"
 
 
 @asynccontextmanager
 async def tables(where: Theatre | str, *names: str, **how: Any) -> AsyncIterator[list[Table]]:
-    """A table for each: guests of a service at an address, people with tokens in a theatre."""
+    """Open a table for each name: guests at an address, or players with tokens in a theatre."""
     async with AsyncExitStack() as stack:
         yield [await stack.enter_async_context(table(where, name, **how)) for name in names]
 
 
 def table(where: Theatre | str, name: str, **how: Any) -> Table:
-    """One table."""
+    """Return one table, not yet opened."""
     how.setdefault("patience", QUICK)
     if isinstance(where, Theatre):
         return connect(how.pop("through", address(where)), token=where.token(name), **how)
@@ -64,7 +64,7 @@ def service(data: Path, port: int = 0) -> Iterator[Service]:
 
 
 async def seated(players: list[Table], game: str = "cant_stop", **terms: Any) -> list[Match]:
-    """A match in which all of them sit, as each of them has it."""
+    """Seat all players in a new match; returns each player's handle of it."""
     opened = await players[0].open(game, len(players), **terms)
     matches = [table.match(opened.id, opened.invitation_code) for table in players]
     for match in matches:
@@ -73,29 +73,29 @@ async def seated(players: list[Table], game: str = "cant_stop", **terms: Any) ->
 
 
 async def running(players: list[Table], game: str = "cant_stop", **terms: Any) -> list[Match]:
-    """A match that has started."""
+    """Start a match; returns each player's handle of it."""
     matches = await seated(players, game, **terms)
     await asyncio.gather(*(match.ready() for match in matches))
     return matches
 
 
 def pick(legal: Legal, random: Random) -> Choice:
-    """One of the first legal choices; in the zoo there are thousands."""
+    """Return one of the first 50 legal choices; Würfelzoo can have thousands."""
     return next(islice(legal, random.randrange(min(len(legal), 50)), None))
 
 
 async def play(match: Match, random: Random) -> list[Made]:
-    """Play to the end; what each choice made."""
+    """Play to the end with random choices; returns the events made by each choice."""
     return [await match.choose(pick(moment.legal, random)) async for moment in match.play() if moment.legal]
 
 
 async def events(match: Match, **how: Any) -> list[Event]:
-    """Watch a match to its end; its events."""
+    """Watch a match to its end; returns its events."""
     return [event async for frame in match.watch(**how) if isinstance(frame, Events) for event in frame.events]
 
 
 async def until(frames: AsyncIterator[Frame], *kinds: type[Any]) -> list[Frame]:
-    """Read on until a frame of the last of these kinds has come after the others; what was read."""
+    """Read frames until these kinds have come in this order; returns all frames read."""
     read: list[Frame] = []
     wanted = list(kinds)
     while wanted:
@@ -112,7 +112,7 @@ def told(frames: list[Frame]) -> list[bytes]:
 
 
 async def turn(matches: list[Match]) -> tuple[Match, Events]:
-    """Whose turn it is, and the moment."""
+    """Return the match handle of the player whose turn it is, and the moment with its legal choices."""
     state = await matches[0].state()
     match = matches[state.summary.awaited_seat]
     async for moment in match.play():
@@ -122,5 +122,5 @@ async def turn(matches: list[Match]) -> tuple[Match, Events]:
 
 
 def impatient(**seconds: float) -> Patience:
-    """Patience that ends early."""
+    """A patience with shorter limits, in seconds."""
     return replace(QUICK, **seconds)

@@ -1,4 +1,4 @@
-"""Choices by the names of the rules: made, told, and refused with those that are legal."""
+"""Choices by the names of the rules: made, printed, and refused together with the legal ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.server.feeds.watching import Theatre
 
 
 def test_choices_are_made_by_name() -> None:
-    """A list by its values, other fields by place or name; what is missing or unknown is a mistake of the program."""
+    """Lists are given by values, other fields by place or name; a missing or unknown field is the caller's error."""
     advance = Choice()
     advance.cant_stop.advance.columns.extend([2, 8])
     assert advance == CantStop.advance(2, 8) == CantStop.advance(columns=[2, 8])
@@ -37,7 +37,7 @@ def test_choices_are_made_by_name() -> None:
 
 
 def test_a_choice_is_told_in_words() -> None:
-    """As `str` tells it, of whatever game; nothing where nothing is chosen."""
+    """`str` of a choice prints its words in every game, and "nothing" for an empty choice."""
     assert "advance 2 8" == str(CantStop.advance(2, 8)) == in_words(CantStop.advance(2, 8))
     assert "take tile 21, safe true" == str(Raffzahn.take(21, safe=True))
     assert "nothing" == str(Choice()) == str(Choice(cant_stop=CantStopChoice()))
@@ -45,7 +45,7 @@ def test_a_choice_is_told_in_words() -> None:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_legal_choices_of_every_game_are_told_apart(game: str) -> None:
-    """No two have the same words, each begins with a kind of the rules, and its words make the same choice again."""
+    """No two legal choices print alike; each begins with a kind of the rules, and its words give the same choice."""
 
     async def scenario(theatre: Theatre) -> None:
         async with tables(theatre, "Anna", "Ben", "Cora") as players:
@@ -60,7 +60,7 @@ def test_legal_choices_of_every_game_are_told_apart(game: str) -> None:
 
 
 def test_what_is_no_choice_is_refused_with_those_that_are_legal() -> None:
-    """By its type and by name, before the service is asked."""
+    """The SDK refuses other types and unknown words itself, and the exception lists the legal choices."""
 
     async def scenario(theatre: Theatre) -> None:
         async with tables(theatre, "Anna", "Ben", "Cora") as (*players, cora):
@@ -78,7 +78,7 @@ def test_what_is_no_choice_is_refused_with_those_that_are_legal() -> None:
 
 
 def test_a_choice_is_made_by_its_words() -> None:
-    """As `repr` shows the legal ones; words of a choice that is not legal now are refused by the rules."""
+    """`choose` takes the words that `repr` prints; the rules refuse the words of a choice that is not legal now."""
 
     async def scenario(theatre: Theatre) -> None:
         async with tables(theatre, "Anna", "Ben") as players:
@@ -96,14 +96,14 @@ def test_a_choice_is_made_by_its_words() -> None:
 
 
 def test_legal_choices_that_are_many_are_counted() -> None:
-    """The first twenty are shown."""
+    """`repr` prints the first twenty and the number of the others."""
     choices = [CantStop.advance(number, 12).cant_stop for number in range(30)]
     legal = Legal(LegalChoices(cant_stop=CantStopLegalChoices(choices=choices)))
     assert repr(legal).endswith(", advance 19 12, and 10 more)")
 
 
 def test_what_the_rules_do_not_allow_is_illegal() -> None:
-    """And not what only the state of the match does not allow; the legal choices come along."""
+    """A choice against the rules raises Illegal with the legal choices; one against the state of the match does not."""
 
     async def scenario(theatre: Theatre) -> None:
         async with tables(theatre, "Anna", "Ben") as players:
@@ -117,7 +117,7 @@ def test_what_the_rules_do_not_allow_is_illegal() -> None:
 
 
 def test_help_fits_on_a_few_screens() -> None:
-    """Whoever asks for help reads it."""
+    """`help(sdk)` prints at most 200 lines."""
     assert len(pydoc.plain(pydoc.render_doc(sdk)).splitlines()) <= 200
 
 
@@ -133,12 +133,12 @@ def test_help_fits_on_a_few_screens() -> None:
     ],
 )
 def test_signatures_without_async_say_what_they_give(function: object, given: str) -> None:
-    """Not something to be awaited."""
+    """The signature has the result itself, not an awaitable."""
     assert given == str(inspect.signature(function).return_annotation)  # type: ignore[arg-type]
 
 
 def test_operators_list_and_abort_whatever_there_is() -> None:
-    """Private matches too; nobody else may."""
+    """Private matches are included; players get NotAllowed."""
 
     async def scenario(theatre: Theatre) -> None:
         async with tables(theatre, "Anna", "Ben") as players:

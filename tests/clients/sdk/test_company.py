@@ -1,4 +1,4 @@
-"""Whoever opened a match has company: bots of the house, friends, a rematch, and a second device."""
+"""The opener of a match plays in company: bots of the house, friends, a rematch, and a second device."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from tests.server.serving import Service, started
 
 
 def serving(data: Path, **more: str) -> list[str]:
-    """The words that start a service."""
+    """The command line that starts a service."""
     flags = {"--data": str(data), "--listen": "127.0.0.1:0", "--durability": "relaxed", **more}
     return [sys.executable, "-m", "rollbook", "serve", *chain.from_iterable(flags.items())]
 
 
 async def play(match: Match, bots: set[int]) -> None:
-    """Choose what comes first until all of these bots have chosen as well, and give up then."""
+    """Make the first legal choice until all these bots have chosen as well, then resign."""
     chosen: set[int] = set()
     async with aclosing(match.watch()) as frames:
         async for frame in frames:
@@ -62,7 +62,7 @@ def houses(service: Service) -> list[psutil.Process]:
 
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_bots_of_the_house_play_where_they_are_asked_to(tmp_path: Path, workers: str) -> None:
-    """Whichever worker is asked; their process is started for the first of them, and one for all."""
+    """Every worker adds bots; one process for all bots starts with the first one."""
 
     async def scenario(service: Service) -> None:
         assert [] == houses(service)
@@ -83,7 +83,7 @@ def test_bots_of_the_house_play_where_they_are_asked_to(tmp_path: Path, workers:
 
 
 def test_bots_play_on_when_their_process_or_the_service_was_killed(tmp_path: Path) -> None:
-    """Where they sit stands in the store, and what they brought to the dice follows from the service key."""
+    """The store keeps the seats of the bots, and their entropy follows from the service key."""
 
     async def seated(service: Service) -> str:
         async with asyncio.timeout(PATIENCE_SECONDS), tables(service.address, "Anna") as (anna,):
@@ -110,7 +110,7 @@ def test_bots_play_on_when_their_process_or_the_service_was_killed(tmp_path: Pat
 
 
 def test_without_house_seats_there_are_no_bots(tmp_path: Path) -> None:
-    """As the operator wants it; the refusal says what else can be done."""
+    """With `house_seats` 0 the service refuses AddBot, and the refusal suggests what to do instead."""
 
     async def scenario(service: Service) -> None:
         async with tables(service.address, "Anna") as (anna,):
@@ -125,7 +125,7 @@ def test_without_house_seats_there_are_no_bots(tmp_path: Path) -> None:
 
 
 def test_friends_meet_in_a_rematch(tmp_path: Path) -> None:
-    """Who asks second finds the match of who asked first, as the same object at the same table."""
+    """The second player who asks for a rematch gets the match of the first, as the same object."""
 
     async def scenario(service: Service) -> None:
         async with asyncio.timeout(PATIENCE_SECONDS), tables(service.address, "Anna", "Ben", "Eve") as (anna, ben, eve):
@@ -149,7 +149,7 @@ def test_friends_meet_in_a_rematch(tmp_path: Path) -> None:
 
 
 def test_a_guest_has_a_second_device(tmp_path: Path) -> None:
-    """By a code that is good for once; seats that are ready are played from either."""
+    """A code signs in the second device once; both devices can play the seats that are ready."""
 
     async def scenario(service: Service) -> None:
         async with asyncio.timeout(PATIENCE_SECONDS), tables(service.address, "Anna") as (anna,):
@@ -172,7 +172,7 @@ def test_a_guest_has_a_second_device(tmp_path: Path) -> None:
 
 
 def test_without_async_there_is_the_same_company(tmp_path: Path) -> None:
-    """A seat that was freed is free; limits hold."""
+    """The synchronous API offers the same: a freed seat is free, and limits apply."""
     env = os.environ | {"ROLLBOOK_LIMITS_HOUSE_SEATS": "1"}
     with started(serving(tmp_path / "data"), env=env) as service, sync.connect(service.address) as table:
         match = table.open("cant_stop")

@@ -1,4 +1,4 @@
-"""The examples in the SDK's documentation do what they say, against a real service."""
+"""The examples in the SDK's documentation work against a real service."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MODULES = ("rollbook_clients.sdk", "rollbook_clients.sdk.table", "rollbook_clien
 
 
 def examples() -> Iterator[tuple[str, str]]:
-    """Every indented block of code in the modules' documentation, with the name of its module."""
+    """Yield every indented code block of the modules' documentation with the name of its module."""
     for name in MODULES:
         text = import_module(name).__doc__ or ""
         block: list[str] = []
@@ -36,7 +36,7 @@ def examples() -> Iterator[tuple[str, str]]:
 
 
 def begun(code: str) -> Any:
-    """Run an example as the asyncio console would; what is left to await, if anything."""
+    """Run an example as the asyncio console would; returns its awaitable, or None."""
     compiled = compile(code, "example", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     function: Any = FunctionType(compiled, {})
     return function()
@@ -50,7 +50,7 @@ def run(code: str) -> None:
 
 
 def test_every_example_in_the_documentation_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Documentation that is not run is wrong before long."""
+    """All examples run in order against one service."""
     found = list(examples())
     assert 4 == len(found)
     with service(tmp_path) as one:
@@ -66,7 +66,7 @@ def test_every_example_in_the_documentation_works(tmp_path: Path, capsys: pytest
 
 
 def test_the_example_of_the_readme_plays_a_match_to_its_end(tmp_path: Path) -> None:
-    """What a newcomer pastes first works, against a bot of the house."""
+    """The README's first example plays against a bot of the house."""
     _, _, rest = README.read_text(encoding="utf-8").partition("```python\n")
     code, _, _ = rest.partition("```")
     with service(tmp_path) as one:

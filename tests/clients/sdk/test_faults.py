@@ -1,4 +1,4 @@
-"""Networks that cut, reset, stall and half-open, and services that are killed: nothing is lost, or done twice."""
+"""Failing networks and killed services: connections are cut, reset, stalled and half-opened, and no event is lost."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ from tests.server.feeds.watching import Theatre
 from tests.server.test_whole_service import Serving
 
 HURRIED = impatient(answer=1.0, silence=0.5)
-"""In a network like this one, half a second of silence is long."""
+"""Limits for this network, in which half a second of silence is long."""
 
 MATCHES = 6
 FEWEST = 3
-"""Of each fault so many have to happen while matches are played."""
+"""Every fault has to happen at least as often while matches are played."""
 
 
 def chosen(seen: list[Event], seat: int) -> list[int]:
-    """The sequences of a seat's choices."""
+    """Return the sequences of a seat's choices."""
     return [event.sequence for event in seen if (event.kind, event.seat) == ("chosen", seat)]
 
 
 async def choice_of_two(matches: list[Match]) -> tuple[Match, Events]:
-    """Play on to a moment with two choices at least, and return whose it is."""
+    """Play on to a moment with at least two legal choices; returns the player's match and the moment."""
     while True:
         match, moment = await turn(matches)
         assert moment.legal
@@ -54,10 +54,10 @@ async def choice_of_two(matches: list[Match]) -> tuple[Match, Events]:
 def test_nothing_is_lost_doubled_or_chosen_twice_while_connections_fail_at_random(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Hundreds of choices and thousands of frames through a proxy that does its worst, and everybody agrees.
+    """Players and watchers agree on every event after hundreds of choices through a failing proxy.
 
-    Every watcher has exactly the bytes of the log, and every choice that a player was told of is in it once, and no
-    other. Further matches are played until each fault has happened often enough.
+    Every watcher has exactly the bytes of the log, and the log has every acknowledged choice once and no other. Further
+    matches are played until each fault has happened often enough.
     """
     monkeypatch.setattr(feeds, "BEAT_SECONDS", 0.1)
     print(f"ROLLBOOK_SEED={SEED}")
@@ -89,7 +89,7 @@ def test_nothing_is_lost_doubled_or_chosen_twice_while_connections_fail_at_rando
 
 
 def test_a_choice_whose_outcome_is_unknown_is_settled_before_the_next() -> None:
-    """It was made, but nobody said so: the same choice again is the same one, and another one comes too late."""
+    """If the answer is lost, the repeated choice is recognised, and a different choice is refused as late."""
 
     async def scenario(theatre: Theatre) -> None:
         async with Proxy(theatre.port) as proxy:
@@ -118,7 +118,7 @@ def test_a_choice_whose_outcome_is_unknown_is_settled_before_the_next() -> None:
 
 
 def test_a_choice_that_was_given_up_is_settled_like_one_that_failed() -> None:
-    """A caller that cancels does not know either; what it asked is settled under the same request id."""
+    """After a cancelled call the outcome is unknown too; the next choice first settles it by the same request id."""
 
     async def scenario(theatre: Theatre) -> None:
         async with Proxy(theatre.port) as proxy, tables(theatre, "Anna", "Ben", through=proxy.address) as players:
@@ -139,7 +139,7 @@ def test_a_choice_that_was_given_up_is_settled_like_one_that_failed() -> None:
 
 
 def test_nothing_is_lost_while_the_service_is_killed_and_drained(tmp_path: Path) -> None:
-    """A whole service on disk, killed without warning and stopped in good order under two matches and a spectator."""
+    """`rollbook serve` is killed and drained in turn under two matches and a spectator."""
     print(f"ROLLBOOK_SEED={SEED}")
 
     async def scenario(serving: Serving) -> None:
@@ -177,7 +177,7 @@ def test_nothing_is_lost_while_the_service_is_killed_and_drained(tmp_path: Path)
 
 
 def test_a_restarted_service_is_come_back_to(tmp_path: Path) -> None:
-    """A watcher of a quiet match hears that the service went and came, and misses nothing of what follows."""
+    """The watcher of a quiet match receives Away and Back, and every event after the restart."""
 
     async def scenario(serving: Serving) -> None:
         async with tables(serving.address, "Anna", "Ben", patience=impatient(arrival=30.0)) as players:
@@ -201,7 +201,7 @@ def test_a_restarted_service_is_come_back_to(tmp_path: Path) -> None:
 
 
 def test_a_table_is_left_at_once_though_a_replaced_connection_hangs() -> None:
-    """Somebody who presses Ctrl-C must not wait for the deadline of a call on a line that is dead."""
+    """Ctrl-C must not wait for the deadline of a call on a dead connection."""
 
     async def scenario(theatre: Theatre) -> None:
         async with Proxy(theatre.port) as proxy:

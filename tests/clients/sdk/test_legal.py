@@ -19,7 +19,7 @@ from tests.server.feeds.watching import Theatre
 
 @pytest.mark.parametrize("game", GAMES)
 def test_the_choices_listed_are_those_of_the_rules(game: str) -> None:
-    """A client without rules offers each legal choice once, in the order of the rules, and counts them right."""
+    """A client without rules lists each legal choice once, in the order of the rules, and counts them correctly."""
     rules = current()[game]
 
     async def scenario(theatre: Theatre) -> None:
@@ -42,7 +42,7 @@ def test_the_choices_listed_are_those_of_the_rules(game: str) -> None:
 
 
 def test_a_turn_in_the_zoo_is_counted_without_being_listed() -> None:
-    """Sixteen dice of one species and two doubles: more choices than anyone wants to make."""
+    """Sixteen dice of one species and two doubles give more choices than a program can list."""
     turn = WuerfelzooTurnChoices(rerolls=range(18), doubles=[16, 17])
     turn.plays.add(species=1, dice=range(16), fewest=1, most=16)
     legal = Legal(LegalChoices(wuerfelzoo=WuerfelzooLegalChoices(described=turn)))
@@ -51,13 +51,13 @@ def test_a_turn_in_the_zoo_is_counted_without_being_listed() -> None:
 
 
 def test_no_choices_are_falsy_and_empty() -> None:
-    """A form of choices that a newer service has is none that can be made here."""
+    """Legal choices of a kind that only a newer service knows count as none."""
     assert not Legal(LegalChoices())
     assert [] == list(Legal(LegalChoices()))
 
 
 def test_a_choice_of_a_game_is_one_of_whatever_game() -> None:
-    """Both are taken; what is no choice is a mistake of the program."""
+    """`choice_of` takes a game's message and a Choice; other types raise TypeError."""
     stop = CantStopChoice(stop=CantStopChoice.Stop())
     assert Choice(cant_stop=stop) == choice_of(stop) == choice_of(choice_of(stop))
     with pytest.raises(TypeError, match="MatchSummary is no choice"):

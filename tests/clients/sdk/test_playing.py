@@ -1,4 +1,4 @@
-"""Playing through the SDK: seats, readiness, choices, and what refusals bring along."""
+"""Playing through the SDK: seats, readiness, choices, and the content of refusals."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from tests.server.feeds.watching import Theatre
 
 @pytest.mark.parametrize("game", GAMES)
 def test_whole_matches_of_every_game_are_played_through_the_sdk_alone(game: str, tmp_path: Path) -> None:
-    """Against a service of its own, with a spectator beside: what players did is what everybody saw."""
+    """A spectator watches; the log has the players' choices, and all of them saw the same events."""
 
     async def scenario(where: str) -> None:
         random = Random(SEED)
@@ -65,7 +65,7 @@ def test_whole_matches_of_every_game_are_played_through_the_sdk_alone(game: str,
 
 
 def test_a_refusal_says_why_and_where_and_what_would_be_legal() -> None:
-    """A program can go on from it: reason, facts, position, and on one's turn the choices."""
+    """A program can continue from it: it has reason, facts, position, and on the player's turn the legal choices."""
 
     async def scenario(theatre: Theatre) -> None:
         async with tables(theatre, "Anna", "Ben") as players:
@@ -92,7 +92,7 @@ def test_a_refusal_says_why_and_where_and_what_would_be_legal() -> None:
 
 
 def test_every_kind_of_refusal_is_an_exception_of_its_own() -> None:
-    """No caller compares status codes, and whatever the service refuses is a Refused."""
+    """Callers never compare status codes: each kind has an exception, and all are subclasses of Refused."""
 
     async def scenario(theatre: Theatre) -> None:
         async with tables(theatre, "Anna", "Ben") as (anna, ben):
@@ -116,7 +116,7 @@ def test_every_kind_of_refusal_is_an_exception_of_its_own() -> None:
 
 
 def test_a_choice_answers_what_was_shown_and_nothing_newer() -> None:
-    """Somebody who looks away while the match goes on must not choose for a table that they did not see."""
+    """A choice for an old position is refused after the match has gone on."""
 
     async def scenario(theatre: Theatre) -> None:
         async with tables(theatre, "Anna", "Ben") as players:
@@ -133,7 +133,7 @@ def test_a_choice_answers_what_was_shown_and_nothing_newer() -> None:
 
 
 def test_a_seat_is_taken_by_number_under_a_name_and_left_again() -> None:
-    """What MatchService offers about seats, without request ids, commitments or codes in sight."""
+    """Callers need no request ids, commitments or codes."""
 
     async def scenario(theatre: Theatre) -> None:
         async with tables(theatre, "Anna", "Ben") as (anna, ben):
@@ -151,7 +151,7 @@ def test_a_seat_is_taken_by_number_under_a_name_and_left_again() -> None:
 
 
 def test_whoever_opened_a_match_withdraws_it_before_its_seats_are_taken() -> None:
-    """Everybody who watches it sees its end; nobody but its opener may."""
+    """All watchers receive the end; callers other than the opener are refused."""
 
     async def scenario(theatre: Theatre) -> None:
         async with tables(theatre, "Anna", "Ben") as (anna, ben):
@@ -170,7 +170,7 @@ def test_whoever_opened_a_match_withdraws_it_before_its_seats_are_taken() -> Non
 
 
 def test_resigning_ends_a_match_of_two() -> None:
-    """The one who stays is first, and play ends for both of them."""
+    """The other player is first, and `play` ends for both."""
 
     async def scenario(theatre: Theatre) -> None:
         async with tables(theatre, "Anna", "Ben") as players:
@@ -185,7 +185,7 @@ def test_resigning_ends_a_match_of_two() -> None:
 
 
 def test_what_a_player_sees_is_legal_and_only_on_its_turn() -> None:
-    """Both players' moments, side by side: never do both have something to choose at one position."""
+    """Both players' moments are compared: at each position at most one of them has legal choices."""
 
     async def scenario(theatre: Theatre) -> None:
         random = Random(SEED)
@@ -207,7 +207,7 @@ def test_what_a_player_sees_is_legal_and_only_on_its_turn() -> None:
 
 
 def test_a_moment_comes_again_while_it_is_still_the_seats_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A choice that failed, with a feed that did not, would otherwise leave a player waiting for ever."""
+    """Otherwise a player would wait for ever after a choice failed while the feed went on."""
     monkeypatch.setattr(feeds, "BEAT_SECONDS", 0.02)
 
     async def scenario(theatre: Theatre) -> None:

@@ -1,4 +1,4 @@
-"""What a service says its keys are: read as strictly as a key file, because it ends up in one."""
+"""The keys that a service publishes are checked as strictly as a key file, because they are written to one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WEAK = bytes.fromhex(SMALL_ORDER[4])
 
 
 def honest(name: str = "Rollbook Köln") -> GetKeysResponse:
-    """What a service says that does what it should."""
+    """The answer of a correct service."""
     response = GetKeysResponse(name=name)
     response.keys.add(key_id=key_id(HEAD), public_key=HEAD.public_bytes_raw(), in_use=True)
     response.replay_keys.add(key_id=key_id(REPLAY), public_key=REPLAY.public_bytes_raw(), in_use=True)
@@ -36,7 +36,7 @@ def honest(name: str = "Rollbook Köln") -> GetKeysResponse:
 
 
 class Saying(IdentityServiceServicer):
-    """A service that says this."""
+    """An identity service that answers GetKeys with a given response."""
 
     def __init__(self, response: GetKeysResponse) -> None:
         self.response = response
@@ -44,25 +44,25 @@ class Saying(IdentityServiceServicer):
     async def GetKeys(  # noqa: N802 - named by the contract
         self, request: GetKeysRequest, context: object
     ) -> GetKeysResponse:
-        """Say it."""
+        """Return the given response."""
         del request, context
         return self.response
 
     async def SignIn(  # noqa: N802 - named by the contract
         self, request: SignInRequest, context: object
     ) -> SignInResponse:
-        """Nobody asks."""
+        """Never called."""
         raise NotImplementedError
 
     async def CreateDeviceCode(  # noqa: N802 - named by the contract
         self, request: CreateDeviceCodeRequest, context: object
     ) -> CreateDeviceCodeResponse:
-        """Nobody asks."""
+        """Never called."""
         raise NotImplementedError
 
 
 def asked(response: GetKeysResponse, name: str = "") -> list[str]:
-    """The lines of a key file that whoever asks such a service gets."""
+    """Ask such a service for its keys; returns the lines of the key file."""
 
     async def main() -> list[str]:
         server = grpc.aio.server()
@@ -80,7 +80,7 @@ def asked(response: GetKeysResponse, name: str = "") -> list[str]:
 
 
 def test_the_keys_of_a_service_come_with_roles_and_its_name() -> None:
-    """Or with the name that whoever asks gives it; a service that has none is called by its oldest head key."""
+    """The caller's name replaces the service's; a service without a name is named by its oldest head key."""
     for response, given, name in (
         (honest(), "", "Rollbook Köln"),
         (honest(), "Köln", "Köln"),
@@ -90,43 +90,43 @@ def test_the_keys_of_a_service_come_with_roles_and_its_name() -> None:
 
 
 def weak_head(response: GetKeysResponse) -> None:
-    """A key under which nobody's signature holds for many messages."""
+    """Publish a weak head key, under which one signature fits many messages."""
     response.keys[0].public_key = WEAK
 
 
 def weak_replay(response: GetKeysResponse) -> None:
-    """The same for files."""
+    """Publish a weak replay key."""
     response.replay_keys[0].public_key = WEAK
 
 
 def short(response: GetKeysResponse) -> None:
-    """Bytes that are no key."""
+    """Publish a key of the wrong length."""
     response.keys[0].public_key = b"short"
 
 
 def misnamed(response: GetKeysResponse) -> None:
-    """A key by the id of another one."""
+    """Publish a key with the id of another key."""
     response.replay_keys[0].key_id = key_id(HEAD)
 
 
 def doubled(response: GetKeysResponse) -> None:
-    """One key for both roles."""
+    """Publish one key in both roles."""
     response.replay_keys[0].key_id, response.replay_keys[0].public_key = key_id(HEAD), HEAD.public_bytes_raw()
 
 
 def on_two_lines(response: GetKeysResponse) -> None:
-    """A name that would be a line of a key file itself."""
+    """Publish a name with a line break, which would add a line to a key file."""
     response.name = "Köln\nsecond line"
 
 
 def none(response: GetKeysResponse) -> None:
-    """Nothing at all."""
+    """Publish no keys."""
     response.Clear()
 
 
 @pytest.mark.parametrize("change", [weak_head, weak_replay, short, misnamed, doubled, on_two_lines, none])
 def test_keys_that_no_file_could_have_are_refused(change: Callable[[GetKeysResponse], None]) -> None:
-    """Whoever asks a stranger's service gets no file that says something else than it seems to."""
+    """A hostile service cannot put misleading lines into a key file."""
     response = honest()
     change(response)
     with pytest.raises(RollbookError, match="publishes") as refused:

@@ -1,4 +1,4 @@
-"""The SDK without async: the same, from an ordinary thread."""
+"""The SDK without async, called from ordinary threads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.ports import free_port
 
 
 def test_a_whole_match_is_played_without_async(tmp_path: Path) -> None:
-    """Two players in threads of their own, and one who watches; iterators can be left at any time."""
+    """Two players and a watcher run in their own threads; an iterator can be left at any time."""
 
     def player(match: sync.SyncMatch, random: Random) -> None:
         match.ready()
@@ -56,7 +56,7 @@ def test_a_whole_match_is_played_without_async(tmp_path: Path) -> None:
 
 
 def test_every_public_name_of_the_asynchronous_side_is_there() -> None:
-    """What is added on one side and forgotten on the other would be found by a user."""
+    """Every public method of the async classes exists in the sync classes."""
     inner = {"take_in", "caller"}
     for asynchronous, waiting in ((sdk.Table, sync.SyncTable), (sdk.Match, sync.SyncMatch)):
         names = {name for name, _ in inspect.getmembers(asynchronous) if not name.startswith("_")} - inner
@@ -66,7 +66,7 @@ def test_every_public_name_of_the_asynchronous_side_is_there() -> None:
 
 
 def test_a_service_that_is_not_there_leaves_no_thread_behind() -> None:
-    """Whoever tries again and again must not collect them."""
+    """Repeated failing attempts do not accumulate threads."""
     counts = []
     for _ in range(3):
         with (

@@ -1,4 +1,4 @@
-"""Tables: who one is, what there is to play, and services that are not there."""
+"""Tables: identity of the guest, list of games, and services that do not answer."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.server.feeds.watching import Theatre
 
 
 def test_a_table_at_no_service_is_told_soon_and_in_words() -> None:
-    """A terminal has to say how to start one, and not keep anybody waiting for that."""
+    """The exception comes soon and explains how to start a service."""
 
     async def main() -> None:
         where = f"127.0.0.1:{free_port()}"
@@ -42,7 +42,7 @@ def test_a_table_at_no_service_is_told_soon_and_in_words() -> None:
 
 
 def test_a_table_that_was_left_says_so() -> None:
-    """Whoever goes on with it gets an exception of ours, not a hang or a cancellation."""
+    """Calls on a closed table raise RollbookError; they do not hang and are not cancelled."""
 
     async def scenario(theatre: Theatre) -> None:
         async with tables(theatre, "Anna") as (anna,):
@@ -59,7 +59,7 @@ def test_a_table_that_was_left_says_so() -> None:
 
 
 def test_a_guest_that_is_kept_is_the_same_one_next_time(tmp_path: Path) -> None:
-    """The file, which is its owner's alone, keeps name, seats and entropy over a restart of the program."""
+    """The file, readable only by its owner, keeps name, seats and entropy over a restart of the program."""
     file = tmp_path / "guests.json"
 
     async def scenario(where: str) -> None:
@@ -78,7 +78,7 @@ def test_a_guest_that_is_kept_is_the_same_one_next_time(tmp_path: Path) -> None:
 
 
 def test_a_guest_whose_service_was_made_anew_becomes_a_new_one(tmp_path: Path) -> None:
-    """Its old token is another service's and holds nowhere; no person has to delete a file for that."""
+    """The old token belongs to another service; the SDK replaces it, and the user deletes no file."""
     file = tmp_path / "guests.json"
 
     async def once(where: str) -> str:
@@ -93,7 +93,7 @@ def test_a_guest_whose_service_was_made_anew_becomes_a_new_one(tmp_path: Path) -
 
 
 def test_a_file_that_holds_no_guests_is_refused(tmp_path: Path) -> None:
-    """It may be somebody's only copy of something else."""
+    """The file may hold other data of the user and must not be overwritten."""
     file = tmp_path / "notes.txt"
     file.write_text("milk, eggs")
     with pytest.raises(GuestsUnreadable, match="this is no file of guests"):
@@ -102,7 +102,7 @@ def test_a_file_that_holds_no_guests_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_guest_is_renewed_before_the_token_expires() -> None:
-    """Whoever plays for longer than a token lives stays the same guest, and is refused nothing meanwhile."""
+    """A guest who plays longer than a token lives stays the same guest, and no call is refused meanwhile."""
 
     async def scenario(theatre: Theatre) -> None:
         theatre.clock.ms = int(time.time() * 1_000)
@@ -111,7 +111,7 @@ def test_a_guest_is_renewed_before_the_token_expires() -> None:
             await match.join()
             token = anna.token
             state = await match.state()
-            # By the service's clock the token holds for ever, so nothing but foresight renews it.
+            # By the service's clock the token never expires, so only early renewal replaces it.
             theatre.clock.ms += 1_000
             while token == anna.token:
                 state = await match.state()
@@ -121,7 +121,7 @@ def test_a_guest_is_renewed_before_the_token_expires() -> None:
 
 
 def test_what_can_be_played_is_listed_and_options_are_named_as_listed() -> None:
-    """Every option that `games` names can be given by that name and in those words, or as the game's message."""
+    """Every option that `games` lists can be given by its name and value, or as the game's message."""
 
     async def scenario(theatre: Theatre) -> None:
         async with tables(theatre, "Anna") as (anna,):
@@ -154,7 +154,7 @@ def _value(text: str) -> object:
     ],
 )
 def test_options_that_cannot_be_are_refused_alike_on_both_sides(game: str, options: object, reason: str) -> None:
-    """What cannot even be written down is refused as the service refuses what can."""
+    """Options that cannot be encoded raise the same reason as options that the service refuses."""
 
     async def scenario(theatre: Theatre) -> None:
         async with tables(theatre, "Anna") as (anna,):
@@ -166,7 +166,7 @@ def test_options_that_cannot_be_are_refused_alike_on_both_sides(game: str, optio
 
 
 def test_lists_are_paged_through_as_they_are_read() -> None:
-    """More matches than a page holds, each once, filtered as asked."""
+    """The listing has more matches than a page; each comes once, filtered as asked."""
 
     async def scenario(theatre: Theatre) -> None:
         async with tables(theatre, "Anna", "Ben", "Cora") as (anna, ben, cora):
@@ -184,7 +184,7 @@ def test_lists_are_paged_through_as_they_are_read() -> None:
 
 
 def test_a_rate_limit_is_waited_out() -> None:
-    """Whoever is too fast is made to wait by the service's own word, and nobody has to know."""
+    """The SDK waits as long as the refusal demands and repeats the call; the caller does not notice."""
 
     async def scenario(theatre: Theatre) -> None:
         theatre.service.rates.at_once = 5

@@ -1,4 +1,4 @@
-"""Matches taken home: exported as files, and audited by those who played them."""
+"""Exported matches: saved as files, and audited by their players."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Scenario = Callable[[Keeper, Proxy, list[Match]], Awaitable[None]]
 
 
 def after_a_match(scenario: Scenario, folder: Path, game: str = "allie_gator") -> None:
-    """Let two players play a match to its end through a proxy, and then go on."""
+    """Let two players play a match to its end through a proxy, then run the scenario."""
 
     async def main(keeper: Keeper) -> None:
         async with (
@@ -38,7 +38,7 @@ def after_a_match(scenario: Scenario, folder: Path, game: str = "allie_gator") -
 
 
 def test_a_player_verifies_the_match_that_was_played(tmp_path: Path) -> None:
-    """With the keys that are published and the head that was kept, nothing is missing and everything is right."""
+    """With the published keys and the kept head the verdict is EXACT and nothing is missing."""
 
     async def scenario(_keeper: Keeper, _proxy: Proxy, matches: list[Match]) -> None:
         for match in matches:
@@ -49,7 +49,7 @@ def test_a_player_verifies_the_match_that_was_played(tmp_path: Path) -> None:
 
 
 def test_a_service_that_rewrote_a_match_is_convicted_by_its_player(tmp_path: Path) -> None:
-    """A log may be sound in itself, and still not be the one that the service vouched for when the player looked."""
+    """The rewritten log is consistent in itself, but contradicts the head that the player kept."""
 
     async def scenario(keeper: Keeper, _proxy: Proxy, matches: list[Match]) -> None:
         match = matches[0]
@@ -66,7 +66,7 @@ def test_a_service_that_rewrote_a_match_is_convicted_by_its_player(tmp_path: Pat
 
 
 def test_a_match_is_exported_whole_though_the_connection_is_cut(tmp_path: Path) -> None:
-    """It is asked for again until all of it is there, and appears under its name only then."""
+    """The SDK repeats the call until the file is complete, and only then gives it its name."""
     home = tmp_path / "home"
     home.mkdir()
 
@@ -87,7 +87,7 @@ def test_a_match_is_exported_whole_though_the_connection_is_cut(tmp_path: Path) 
 
 
 def test_names_are_left_out_of_a_file_if_asked(tmp_path: Path) -> None:
-    """Whoever passes a file on need not say who played."""
+    """Exported without names, the file does not reveal the players."""
 
     async def scenario(_keeper: Keeper, _proxy: Proxy, matches: list[Match]) -> None:
         named = await matches[0].export(tmp_path / "named.rollbook")
@@ -99,7 +99,7 @@ def test_names_are_left_out_of_a_file_if_asked(tmp_path: Path) -> None:
 
 
 def test_a_match_that_cannot_be_had_leaves_no_file(tmp_path: Path) -> None:
-    """Neither one that there is not, nor one whose service went away."""
+    """Neither an unknown match nor one whose service went away leaves a file."""
     home = tmp_path / "home"
     home.mkdir()
 

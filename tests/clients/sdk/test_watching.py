@@ -1,4 +1,4 @@
-"""Watching through the SDK: one sequence of frames, whatever ends the streams beneath it."""
+"""Watching through the SDK: one sequence of frames, although the streams beneath it end."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ from tests.server.feeds.watching import Theatre
 
 
 def test_a_watch_tells_a_match_from_its_opening_to_its_end() -> None:
-    """Confirmed, events, caught up, more events, what was hidden, the end; and the events are the log."""
+    """Frames come in order: Confirmed, Events, CaughtUp, more Events, Revealed, Ended; the events equal the log."""
 
     async def scenario(theatre: Theatre) -> None:
         async with tables(theatre, "Anna", "Ben", "Cora") as (anna, ben, cora):
@@ -73,7 +73,7 @@ def test_a_watch_tells_a_match_from_its_opening_to_its_end() -> None:
 
 
 def test_frames_of_events_have_the_clocks_after_their_last_event() -> None:
-    """For the seat that is to choose and for a spectator, also right after a change of turn."""
+    """The seat to choose and a spectator get the same clocks, also right after a change of turn."""
 
     async def scenario(theatre: Theatre) -> None:
         async with tables(theatre, "Anna", "Ben", "Cora") as (anna, ben, cora):
@@ -93,7 +93,7 @@ def test_frames_of_events_have_the_clocks_after_their_last_event() -> None:
                     frame: Any = None
                     while frame is None or frame.position != made.position:
                         [*_, frame] = await until(frames, Events)
-                    # The clock of the theatre is set by hand, so this is the same moment.
+                    # The test sets the theatre's clock, so this is the same moment.
                     assert (await watched.state()).clocks == frame.clocks
             assert {0, 1} == set(seats)
 
@@ -101,7 +101,7 @@ def test_frames_of_events_have_the_clocks_after_their_last_event() -> None:
 
 
 def test_a_watch_without_views_tells_the_same_events() -> None:
-    """Whoever folds them, or prints them, has no use for the table, and is sent none."""
+    """Watchers that fold or print events do not need tables, and the service sends them none."""
 
     async def scenario(theatre: Theatre) -> None:
         async with tables(theatre, "Anna", "Ben", "Cora") as (anna, ben, cora):
@@ -115,7 +115,7 @@ def test_a_watch_without_views_tells_the_same_events() -> None:
 
 
 def test_a_watch_begins_behind_any_position_that_was_seen() -> None:
-    """Also at the end of a match that is over; a position of another match is refused, and is no evidence of a loss."""
+    """This includes the end of a finished match; a position of another match is refused, without evidence of a loss."""
 
     async def scenario(theatre: Theatre) -> None:
         async with tables(theatre, "Anna", "Ben") as players:
@@ -133,7 +133,7 @@ def test_a_watch_begins_behind_any_position_that_was_seen() -> None:
 
 @pytest.mark.parametrize("harm", [Pair.cut, Pair.reset, Pair.half_open])
 def test_a_watch_tells_that_it_was_away_and_goes_on_where_it_was(harm: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever happened meanwhile follows, once; and nothing else is told again."""
+    """Events that happened meanwhile follow once, and no event comes twice."""
     monkeypatch.setattr(feeds, "BEAT_SECONDS", 0.05)
 
     async def scenario(theatre: Theatre) -> None:
@@ -150,7 +150,7 @@ def test_a_watch_tells_that_it_was_away_and_goes_on_where_it_was(harm: Any, monk
                 await match.choose(next(iter(moment.legal)))
                 read += await until(frames, Away, Back, Events, CaughtUp)
             (back,) = [frame for frame in read if isinstance(frame, Back)]
-            # A few seconds of silence were enough to know, and a new connection was made at once.
+            # A few seconds of silence reveal the loss, and the SDK connects again at once.
             assert 0 < back.seconds < 30
             assert 1 == sum(isinstance(frame, Confirmed) for frame in read)
             assert await theatre.stored(match.id) == told(read)
@@ -159,7 +159,7 @@ def test_a_watch_tells_that_it_was_away_and_goes_on_where_it_was(harm: Any, monk
 
 
 def test_a_watch_sees_with_the_eyes_that_its_caller_has() -> None:
-    """Whoever sits down sees as that seat from then on, and whoever gets up again as the public."""
+    """A caller who sits down sees as that seat from then on, and as the public after leaving it."""
 
     async def scenario(theatre: Theatre) -> None:
         async with tables(theatre, "Anna") as (anna,):
@@ -179,7 +179,7 @@ def test_a_watch_sees_with_the_eyes_that_its_caller_has() -> None:
 
 
 def test_a_guest_whose_token_expires_under_a_watch_gets_a_new_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody notices: the watch goes on, with the same eyes, and so does whatever the guest does next."""
+    """The watch continues with the same perspective, and so do the guest's later calls."""
     monkeypatch.setattr(feeds, "BEAT_SECONDS", 0.02)
 
     async def scenario(theatre: Theatre) -> None:
@@ -200,7 +200,7 @@ def test_a_guest_whose_token_expires_under_a_watch_gets_a_new_one(monkeypatch: p
 
 
 def test_a_token_that_was_given_is_used_as_it_is_and_not_renewed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever gave it has to give another one; the watch says so and ends."""
+    """The SDK cannot renew a token that the caller gave; the watch ends with that reason."""
     monkeypatch.setattr(feeds, "BEAT_SECONDS", 0.02)
 
     async def scenario(theatre: Theatre) -> None:
@@ -218,7 +218,7 @@ def test_a_token_that_was_given_is_used_as_it_is_and_not_renewed(monkeypatch: py
 
 
 def test_a_log_that_was_lost_is_told_with_the_head_that_proves_it() -> None:
-    """The service signed what it no longer has: the watch ends, and the evidence is in the exception."""
+    """The watch ends, and the exception holds the head that the service signed."""
 
     async def scenario(theatre: Theatre) -> None:
         async with tables(theatre, "Anna", "Ben") as players:
@@ -239,7 +239,7 @@ def test_a_log_that_was_lost_is_told_with_the_head_that_proves_it() -> None:
 
 
 def test_the_lobby_is_always_the_whole_picture(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Matches come, change and go; a lost connection is told, and afterwards the picture is whole again."""
+    """Matches come, change and go; after a lost connection the SDK reports it and sends the complete lobby again."""
     monkeypatch.setattr(app, "LOBBY_SECONDS", 0.02)
 
     async def scenario(theatre: Theatre) -> None:
@@ -267,7 +267,7 @@ def test_the_lobby_is_always_the_whole_picture(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_hidden_cards_reach_their_seat_and_nobody_else() -> None:
-    """An event carries what it hides only for whoever may see it."""
+    """An event has its hidden part only in the feed of a seat that may see it."""
 
     async def scenario(theatre: Theatre) -> None:
         async with tables(theatre, "Anna", "Ben", "Cora") as (anna, ben, cora):
@@ -287,7 +287,7 @@ def test_hidden_cards_reach_their_seat_and_nobody_else() -> None:
 
 
 def test_many_streams_of_a_guest_share_one_new_token(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A service counts sign-ins by address; twenty watches whose token expires together must not use them up."""
+    """A service counts sign-ins by address; twenty watches whose token expires together sign in once."""
     monkeypatch.setattr(feeds, "BEAT_SECONDS", 0.02)
 
     async def scenario(theatre: Theatre) -> None:
@@ -308,12 +308,12 @@ def test_many_streams_of_a_guest_share_one_new_token(monkeypatch: pytest.MonkeyP
 
 
 class Newer(FeedServicer):
-    """A service that has frames which nobody here knows."""
+    """A service that sends frames of a kind that this client does not know."""
 
     async def WatchMatch(  # noqa: N802 - the contract's name
         self, request: WatchMatchRequest, context: Context
     ) -> AsyncIterator[MatchFrame]:
-        """One before each that is known."""
+        """Yield an empty frame before each known one."""
         async with aclosing(cast("AsyncGenerator[MatchFrame]", super().WatchMatch(request, context))) as frames:
             async for frame in frames:
                 yield MatchFrame()
@@ -322,7 +322,7 @@ class Newer(FeedServicer):
     async def WatchLobby(  # noqa: N802 - the contract's name
         self, request: WatchLobbyRequest, context: Context
     ) -> AsyncIterator[LobbyFrame]:
-        """One before each that is known."""
+        """Yield an empty frame before each known one."""
         async with aclosing(cast("AsyncGenerator[LobbyFrame]", super().WatchLobby(request, context))) as frames:
             async for frame in frames:
                 yield LobbyFrame()
@@ -330,7 +330,7 @@ class Newer(FeedServicer):
 
 
 def test_frames_of_a_newer_service_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The contract may grow: whoever was written for it once goes on to watch."""
+    """Clients ignore frames of later contracts and continue to watch."""
     monkeypatch.setattr(Theatre, "servicer", Newer)
 
     async def scenario(theatre: Theatre) -> None:
@@ -349,7 +349,7 @@ def test_frames_of_a_newer_service_are_passed_over(monkeypatch: pytest.MonkeyPat
 
 
 def test_whoever_reads_slowly_is_told_and_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Events come bundled then; the watch falls behind, catches up, and has them all."""
+    """Events come bundled; the watch falls behind, catches up, and has all events."""
     monkeypatch.setattr(feeds, "FELL_BEHIND", 1)
 
     async def scenario(theatre: Theatre) -> None:

@@ -1,4 +1,4 @@
-"""What a client believes: one chain, heads that are signed, and nothing that contradicts what it saw before."""
+"""Checks of a client: one chain, signed heads, and no contradiction to what it saw before."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from tests.server.feeds.watching import Theatre
 
 
 def told_anew(seen: list[Event]) -> list[ProjectedEvent]:
-    """Events as a feed tells them."""
+    """Return events in the form in which a feed sends them."""
     return [ProjectedEvent(event=event.data) for event in seen]
 
 
 def changed(event: ProjectedEvent) -> ProjectedEvent:
-    """The same event, a millisecond later."""
+    """Return the same event, one millisecond later."""
     message = EventMessage.FromString(event.event)
     message.time_ms += 1
     return ProjectedEvent(event=message.SerializeToString(deterministic=True))
@@ -53,7 +53,7 @@ TAMPERED: dict[str, tuple[Callable[[list[ProjectedEvent]], list[ProjectedEvent]]
 
 @pytest.mark.parametrize("how", TAMPERED)
 def test_events_that_do_not_hold_together_are_noticed(how: str) -> None:
-    """Whatever a service, or something on the way, does to the events: it is raised, with what was found."""
+    """Every change of the events raises LogBroken with its description."""
     tamper, why = TAMPERED[how]
 
     async def scenario(theatre: Theatre) -> None:
@@ -74,7 +74,7 @@ def test_events_that_do_not_hold_together_are_noticed(how: str) -> None:
 
 
 def test_the_chain_is_checked_over_the_bytes_that_came() -> None:
-    """Not over what they say: the same events, written in another order of fields, are others."""
+    """Links hash the received bytes: the same event with its fields in another order has another link."""
 
     async def scenario(theatre: Theatre) -> None:
         async with tables(theatre, "Anna", "Ben", "Cora") as (anna, ben, cora):
@@ -93,7 +93,7 @@ def test_the_chain_is_checked_over_the_bytes_that_came() -> None:
 
 
 def test_a_head_counts_only_if_a_published_key_signed_it() -> None:
-    """A head of another match, by another key, or with a bit changed proves nothing and is raised."""
+    """A head of another match, by another key, or with a changed bit raises an exception."""
 
     async def scenario(theatre: Theatre) -> None:
         async with tables(theatre, "Anna", "Ben") as (anna, ben):
@@ -129,7 +129,7 @@ def test_a_head_counts_only_if_a_published_key_signed_it() -> None:
 
 
 def test_two_signed_heads_that_contradict_each_other_are_evidence() -> None:
-    """A service that tells two stories is caught by whoever hears both, with both heads in hand."""
+    """A client that receives two contradicting heads raises an exception with both."""
 
     async def scenario(theatre: Theatre) -> None:
         async with tables(theatre, "Anna") as (anna,):
@@ -146,7 +146,7 @@ def test_two_signed_heads_that_contradict_each_other_are_evidence() -> None:
 
 
 def test_a_position_is_sent_with_the_signature_of_the_head_that_was_there() -> None:
-    """Also when newer heads have come since: a service that lost the end of its log can tell by it that it did."""
+    """The old signature is sent even if newer heads exist, so the service can find that it lost the end of its log."""
 
     async def scenario(theatre: Theatre) -> None:
         async with tables(theatre, "Anna") as (anna,):
@@ -167,7 +167,7 @@ def test_a_position_is_sent_with_the_signature_of_the_head_that_was_there() -> N
 
 
 def test_entropy_is_not_revealed_if_the_log_holds_another_commitment() -> None:
-    """A service that put its own commitment in the place of a seat's does not get to see what the seat brings."""
+    """A service that replaced a seat's commitment does not receive the seat's entropy."""
 
     async def scenario(theatre: Theatre) -> None:
         async with tables(theatre, "Anna", "Ben") as players:
@@ -183,7 +183,7 @@ def test_entropy_is_not_revealed_if_the_log_holds_another_commitment() -> None:
 
 
 def test_getting_ready_waits_for_the_last_seat_though_seats_change_hands() -> None:
-    """Seats are closed by the event that leaves none free, however often they were taken and left before."""
+    """The event that leaves no seat free closes the seats, also after earlier seats were taken and left."""
 
     async def scenario(theatre: Theatre) -> None:
         async with tables(theatre, "Anna", "Ben", "Cora") as (anna, ben, cora):
@@ -205,7 +205,7 @@ def test_getting_ready_waits_for_the_last_seat_though_seats_change_hands() -> No
 
 
 def test_the_file_of_heads_holds_the_last_head_of_every_match(tmp_path: Path) -> None:
-    """It can be handed to an audit, lives on from run to run, and never goes back."""
+    """An audit can read the file; it persists between runs, and heads in it never go back."""
     file = tmp_path / "heads.jsonl"
 
     async def scenario(theatre: Theatre) -> None:
@@ -232,7 +232,7 @@ def test_the_file_of_heads_holds_the_last_head_of_every_match(tmp_path: Path) ->
 
 @pytest.mark.parametrize(("sequence", "why"), [(1, "event 1 is not the one"), (2, "the log ends at event 1")])
 def test_a_rewritten_match_is_caught_with_a_head_from_an_earlier_run(sequence: int, why: str, tmp_path: Path) -> None:
-    """What a kept head vouched for is not in the log that the service shows now, whether changed or cut off."""
+    """The head vouches for an event that the shown log has changed or cut off."""
     file = tmp_path / "heads.jsonl"
 
     async def scenario(theatre: Theatre) -> None:
@@ -252,7 +252,7 @@ def test_a_rewritten_match_is_caught_with_a_head_from_an_earlier_run(sequence: i
 
 
 def test_heads_never_go_back(tmp_path: Path) -> None:
-    """An answer that is told late, or another program at the same file, must not put an older head over a newer one."""
+    """A late answer, or another program that writes the same file, must not replace a newer head by an older one."""
     file = tmp_path / "heads.jsonl"
     older, newer = (WitnessedHead("m" * 24, sequence, bytes(32), "f" * 16, bytes(64)) for sequence in (6, 7))
     mine, others = KeptHeads(file), KeptHeads(file)
@@ -266,7 +266,7 @@ def test_heads_never_go_back(tmp_path: Path) -> None:
 
 
 def test_a_file_that_holds_no_heads_is_refused_by_line(tmp_path: Path) -> None:
-    """Overwriting what somebody took for evidence would be worse than not starting."""
+    """Overwriting a file with evidence would be worse than not starting."""
     file = tmp_path / "heads.jsonl"
     file.write_text('\n{"match": "m"}\n')
     with pytest.raises(HeadsUnreadable, match="line 2"):
@@ -274,7 +274,7 @@ def test_a_file_that_holds_no_heads_is_refused_by_line(tmp_path: Path) -> None:
 
 
 def test_closing_is_the_event_that_leaves_no_seat_free() -> None:
-    """Played out on a real log: taken, left, taken again."""
+    """A real log in which seats are taken, left and taken again."""
 
     async def scenario(theatre: Theatre) -> None:
         async with tables(theatre, "Anna", "Ben") as (anna, ben):

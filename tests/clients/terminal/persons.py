@@ -1,4 +1,4 @@
-"""People of few thoughts at pseudo-terminals: each looks at the screen and presses keys, until the match is over."""
+"""Simulated players at pseudo-terminals: each looks at the screen and presses keys until the match is over."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from rollbook_replays.games.wuerfelzoo.animals import SIGNS
 from tests.clients.terminal.pseudo import Pseudo
 
 MATCH_SECONDS = 110.0
-"""Nobody waits longer for a match on a busy machine; less than a test may take, so that its screens are shown."""
+"""Longest wait for a match on a busy machine; shorter than the timeout of a test, so that a failure prints the screens.
+"""
 POLL_SECONDS = 0.01
 STILL_SECONDS = 0.03
-"""A screen that has not changed for so long is drawn to its end, most likely."""
+"""A screen that has not changed for this many seconds is most likely complete."""
 LOST_KEY_SECONDS = 3.0
 MENU_ROW = 15
 """Menus are below the board."""
@@ -22,25 +23,25 @@ Strategy = Callable[["Person", str], None]
 
 
 class Person:
-    """Somebody at a terminal, with the game's strategy."""
+    """A player at a terminal who follows a strategy of the game."""
 
     def __init__(self, terminal: Pseudo, strategy: Strategy) -> None:
-        """Begin to look."""
+        """Start with an unknown screen."""
         self.terminal = terminal
         self._strategy = strategy
         self._answered = ""
-        """The screen that was answered last: the same one is not answered twice."""
+        """The screen that was answered last; the same screen is answered only once."""
         self._seen = ""
         self._since = 0.0
-        """What is on the screen, and since when."""
+        """The current screen, and the time since when it is unchanged."""
 
     @property
     def is_done(self) -> bool:
-        """Whether the places are on the screen."""
+        """Whether the screen shows the places."""
         return "Watch the replay" in self.terminal.text
 
     def look(self) -> None:
-        """Press what the strategy says, if there is anything new to answer."""
+        """Press the keys of the strategy if the screen has changed."""
         text = self.terminal.text
         if text != self._seen:
             self._seen, self._since = text, monotonic()
@@ -49,31 +50,31 @@ class Person:
             self._answered = text
             self._strategy(self, text)
         elif monotonic() - self._since > LOST_KEY_SECONDS:
-            # It was not ready yet for what was pressed.
+            # The program was not ready for the last key.
             self._answered = ""
 
     def press(self, key: str) -> None:
-        """One key."""
+        """Press one key."""
         self.terminal.press(key)
 
 
 def menu(text: str) -> dict[str, str]:
-    """What stands behind the numbers of the menu."""
+    """The entries of the menu by their numbers."""
     rows = text.splitlines()[MENU_ROW:]
-    # A line that goes on with how many of a species is no entry.
+    # A line that continues the counts of a species is no entry.
     return {
         found[1]: found[2] for row in rows if (found := re.match(r"[\s\u203a]{0,2}([1-9]) (?!\u00d7 )(.{2,40})", row))
     }
 
 
 def first(person: Person, text: str) -> None:
-    """Whatever is offered first."""
+    """Choose the first entry."""
     if "1" in menu(text):
         person.press("1")
 
 
 def stops_with_all_runners(person: Person, text: str) -> None:
-    """Can't Stop: whatever comes first, but stop where all runners are on the board."""
+    """Can't Stop: choose the first entry, but stop once all runners are on the board."""
     offered = menu(text)
     stop = next((key for key, said in offered.items() if said.startswith("Stop")), None)
     if stop is not None and "● ● ●" in text:
@@ -83,7 +84,7 @@ def stops_with_all_runners(person: Person, text: str) -> None:
 
 
 def lays_soon(person: Person, text: str) -> None:
-    """Würfelzoo: the first species that can be laid, else all dice again; abilities as they come. One key a look."""
+    """Würfelzoo: lay the first species, else throw all dice again; use abilities as they come. One key per look."""
     offered = menu(text)
     if not offered.get("1", "").startswith("Lay"):
         first(person, text)
@@ -91,7 +92,7 @@ def lays_soon(person: Person, text: str) -> None:
     note = "\n".join(text.splitlines()[MENU_ROW:])
     wanted = re.search(r"(?:Pick dice to lay:|It takes) (\d+)\S* \u00d7 (\w+)", note)
     if wanted:
-        # A picked die stands in brackets. The note below may be a moment older than the dice.
+        # A picked die is shown in brackets. The note below may be older than the dice for a moment.
         picked = re.findall(r"\b([a-z])\[", text)
         others = re.findall(rf"\b([a-z]) {SIGNS[wanted[2]]}", text)
         if len(picked) < int(wanted[1]):
@@ -107,7 +108,7 @@ def lays_soon(person: Person, text: str) -> None:
 
 
 def snaps(person: Person, text: str) -> None:
-    """Allie Gator: the last entry, to take all the penalty cards that there are."""
+    """Allie Gator: choose the last entry, which takes all penalty cards."""
     if offered := menu(text):
         person.press(max(offered))
 
@@ -118,11 +119,11 @@ STRATEGIES: dict[str, tuple[Strategy, ...]] = {
     "wuerfelzoo": (lays_soon, lays_soon),
     "allie_gator": (first, snaps),
 }
-"""By seat; as many as the game needs."""
+"""One strategy per seat; as many as the game needs."""
 
 
 def play_out(persons: Sequence[Person]) -> None:
-    """Until everybody sees the end."""
+    """Run all players until each sees the end."""
     deadline = monotonic() + MATCH_SECONDS
     while not all(person.is_done for person in persons):
         for person in persons:

@@ -1,6 +1,6 @@
-"""Pictures of screens, as text, kept in `snapshots/` and compared by the suite.
+"""Screens as text, kept in `snapshots/` and compared by the suite.
 
-`python -m tests.clients.terminal.pictures` makes them anew; read what has changed before it is committed.
+`python -m tests.clients.terminal.pictures` makes them again; review the difference before you commit it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Picture = Callable[[], str]
 
 
 def screen_lines(app: App[Any]) -> str:
-    """What is on the screen of a program that has none."""
+    """The screen of an app that runs without a terminal."""
     return "\n".join(strip.text.rstrip() for strip in app.screen._compositor.render_strips())
 
 
@@ -55,7 +55,7 @@ PICTURES: Final[Mapping[str, Picture]] = {
 
 
 def main() -> None:
-    """Make all of them anew."""
+    """Write all pictures again."""
     folder = asked_folder(SNAPSHOTS)
     for old in folder.glob("*.txt"):
         old.unlink()

@@ -1,4 +1,4 @@
-"""A terminal in a pseudo-terminal: a program that believes to be on one, and the screen that a person would see."""
+"""Runs a program in a pseudo-terminal and emulates the screen that a person would see."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ SIZE = (80, 24)
 TAKE_THE_TERMINAL = (
     "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.executable, sys.argv[1:])"
 )
-"""Makes the terminal that of the session, as a shell's is: it is told when the terminal goes away."""
+"""Makes the terminal the controlling terminal of the session, as a shell does, so that the program receives SIGHUP."""
 
 
 SYNC_QUERY, SYNC_ANSWER = b"\x1b[?2026$p", b"\x1b[?2026;1$y"
 IN_A_FRAME = 2026 << 5
-"""As pyte keeps that mode: from the first byte of a picture to its last."""
+"""pyte's number for the mode of synchronised output: set from the first byte of a picture to its last."""
 NOT_INHERITED = {"NO_COLOR", "COLORTERM", "COLUMNS", "LINES"}
-"""What would say more of a terminal than the terminal itself."""
+"""Variables that describe another terminal than this one."""
 
 
 class Pseudo:
@@ -48,10 +48,10 @@ class Pseudo:
         is_told: bool = True,
         python: str = sys.executable,
     ) -> None:
-        """Start it; `home` is where it remembers who one is, `is_told` whether it hears that the terminal goes away."""
+        """Start the program; `home` holds the guest's data, `is_told` decides whether the program receives SIGHUP."""
         self._screen = pyte.Screen(*size)
         self._drawn: list[str] = self._screen.display
-        """The last picture that was drawn to its end."""
+        """The last complete picture."""
         self._stream = pyte.ByteStream(self._screen)
         self._lock = threading.Lock()
         self._master, slave = pty.openpty()
@@ -91,7 +91,7 @@ class Pseudo:
             if not data:
                 return
             with self._lock:
-                # Whoever is asked, as by modern terminals, whether whole pictures are shown, begins and ends each.
+                # A program that asks whether synchronised output works brackets each picture with it.
                 seen = len(self.raw) + 1 - len(SYNC_QUERY)
                 self.raw += data
                 self._stream.feed(data)
@@ -102,30 +102,30 @@ class Pseudo:
 
     @property
     def modes(self) -> list[Any]:
-        """How the terminal takes keys: by line and with echo, unless a program wants them otherwise."""
+        """The modes of the terminal, such as line input and echo."""
         return termios.tcgetattr(self._master)
 
     @property
     def lines(self) -> list[str]:
-        """What is on the screen now; never half a picture."""
+        """The lines of the last complete picture."""
         with self._lock:
             return list(self._drawn)
 
     @property
     def text(self) -> str:
-        """The same as one text."""
+        """The last complete picture as one text."""
         return "\n".join(self.lines)
 
     def press(self, keys: str) -> None:
-        """Type."""
+        """Type keys."""
         os.write(self._master, keys.encode())
 
     def click(self, column: int, row: int) -> None:
-        """Press and release the mouse there, counted from 0."""
+        """Press and release the mouse at a column and row, counted from 0."""
         self.press(f"\x1b[<0;{column + 1};{row + 1}M\x1b[<0;{column + 1};{row + 1}m")
 
     def until(self, condition: Callable[[str], bool] | str) -> str:
-        """Wait until the screen is such, or shows these words."""
+        """Wait until the screen meets the condition or shows the text; returns the screen."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while True:
             text = self.text
@@ -136,33 +136,33 @@ class Pseudo:
             time.sleep(POLL_SECONDS)
 
     def ended(self) -> int:
-        """Its exit code, once it has ended and all it drew was read."""
+        """Wait until the program has ended and its output is read; returns its exit code."""
         code = self.process.wait(PATIENCE_SECONDS)
         self._reader.join(PATIENCE_SECONDS)
         return code
 
     def resize(self, size: tuple[int, int]) -> None:
-        """So many columns and rows from now on."""
+        """Change the size to these columns and rows."""
         columns, rows = size
         with self._lock:
             self._screen.resize(rows, columns)
             fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def stall(self) -> None:
-        """Take nothing any more of what is drawn."""
+        """Stop reading the program's output."""
         slave = os.open(f"/proc/{self.process.pid}/fd/0", os.O_RDWR | os.O_NOCTTY)
         termios.tcflow(slave, termios.TCOOFF)
         os.close(slave)
 
     def hang_up(self) -> None:
-        """Close the terminal, as a window is closed and a lost ssh does."""
+        """Close the terminal, like a closed window or a lost ssh connection."""
         self._hung_up.set()
         self._reader.join(PATIENCE_SECONDS)
         os.close(self._master)
         self._master = -1
 
     def close(self) -> None:
-        """End it and hang up, if that has not been done."""
+        """End the program and close the terminal, if that is not done yet."""
         self.process.kill()
         self.process.wait()
         if self._master >= 0:
@@ -180,7 +180,7 @@ def pseudo(
     is_told: bool = True,
     python: str = sys.executable,
 ) -> Iterator[Pseudo]:
-    """One that is ended in the end, whatever happens."""
+    """Start a program in a pseudo-terminal; ends it in any case."""
     one = Pseudo(words, home, size, env, is_told=is_told, python=python)
     try:
         yield one

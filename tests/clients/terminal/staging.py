@@ -1,4 +1,4 @@
-"""Matches to be shown: simulated ones as replays, and what the service would send of them."""
+"""Matches for screens: simulated replays, and the messages that a service would send for them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rollbook.rules.options import OptionValue
 def simulated(
     name: str, seats: int | None = None, options: Mapping[str, OptionValue] | None = None, seed: int = 7
 ) -> Replay:
-    """A whole match of this game between bots, sealed, with what its draws hide."""
+    """A whole simulated match between bots, sealed, with its hidden outcomes."""
     game = find(name)
     played = Simulation(game, dict(options or {}), seats or game.seats[0], seed, 0)
     first = write_bytes(

@@ -1,4 +1,4 @@
-"""Nothing is lost from sight: the end of a match, one's own matches, time-outs, and leaving, at real terminals."""
+"""After a match, at real terminals: the end, the list of own matches, time-outs, and leaving."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from tests.ports import free_port
 from tests.server.serving import started
 
 GAME = "wuerfelzoo"
-"""Two people play it out in a few moves."""
+"""Two players finish it in a few moves."""
 
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Where a service listens."""
+    """The address of a running service."""
     with started(serve(tmp_path_factory.mktemp("service"), "127.0.0.1:0")) as one:
         yield one.address
 
 
 def with_clock(address: str, game: str, turn_seconds: int) -> str:
-    """A match that somebody has opened, who does not sit there; its id."""
+    """Open a match with a turn clock, without taking a seat; returns its id."""
 
     async def opened() -> str:
         async with connect(address, name="Opener") as table:
@@ -40,7 +40,7 @@ def with_clock(address: str, game: str, turn_seconds: int) -> str:
 
 
 def at_table(stack: ExitStack, address: str, match_id: str, home: Path) -> list[Pseudo]:
-    """Two people who join the match by its id."""
+    """Two terminals that join the match by its id."""
     terminals = []
     for name in NAMES[:2]:
         words = ["play", "--service", address, "--name", name, "--pace", "0"]
@@ -50,17 +50,17 @@ def at_table(stack: ExitStack, address: str, match_id: str, home: Path) -> list[
 
 
 def copied(terminal: Pseudo) -> set[str]:
-    """What the program has put onto the clipboard."""
+    """The texts that the program has copied to the clipboard."""
     return {base64.b64decode(found).decode() for found in re.findall(rb"\x1b\]52;c;([^\x07]*)\x07", terminal.raw)}
 
 
 def titles(terminal: Pseudo) -> list[str]:
-    """What stood in the title of the terminal, in order."""
+    """The titles that the program has given to the terminal, in order."""
     return [found.decode() for found in re.findall(rb"\x1b\]2;([^\x07]*)\x07", terminal.raw)]
 
 
 def test_a_finished_match_says_who_won_and_offers_what_can_be_done_with_it(address: str, tmp_path: Path) -> None:
-    """Both read how they came in, look at it again, verify it, save it, copy its id, and find it in the lobby."""
+    """Both players see their places, watch the replay, verify it, save it, copy its id, and find it in the lobby."""
     with ExitStack() as stack:
         terminals = seated(stack, address, GAME, tmp_path, 2)
         play_out([Person(*pair) for pair in zip(terminals, STRATEGIES[GAME], strict=True)])
@@ -99,7 +99,7 @@ def test_a_finished_match_says_who_won_and_offers_what_can_be_done_with_it(addre
 
 
 def test_those_who_play_again_meet_at_the_same_table(address: str, tmp_path: Path) -> None:
-    """Whoever asks first opens the rematch and waits there; the other sits down at it, and it begins."""
+    """The first who asks opens the rematch and waits there; the second takes a seat, and the match begins."""
     with ExitStack() as stack:
         terminals = seated(stack, address, "cant_stop", tmp_path, 2)
         mine = on_turn(terminals)
@@ -122,14 +122,14 @@ def test_those_who_play_again_meet_at_the_same_table(address: str, tmp_path: Pat
 
 
 def match_on(terminal: Pseudo) -> str:
-    """The id in the first line of a table."""
+    """The match id in the first line of a table."""
     found = re.search(r"[a-z2-7]{24}", terminal.until(lambda text: re.search(r"[a-z2-7]{24}", text[:80]) is not None))
     assert found
     return found[0]
 
 
 def test_who_loses_on_time_is_told_before_and_after(address: str, tmp_path: Path) -> None:
-    """The one who stays away reads of every time-out, why it is over, and finds that in the lobby, too."""
+    """The absent player sees every time-out and the reason for the end, and finds the result in the lobby."""
     match_id = with_clock(address, "cant_stop", 5)
     with ExitStack() as stack:
         terminals = at_table(stack, address, match_id, tmp_path)
@@ -153,7 +153,7 @@ def test_who_loses_on_time_is_told_before_and_after(address: str, tmp_path: Path
 
 
 def test_leaving_a_running_match_says_what_will_happen(address: str, tmp_path: Path) -> None:
-    """Whoever stays is still there; whoever leaves finds the turn and the clock in the lobby, and is asked again."""
+    """The seat stays taken; the lobby shows turn and clock of the match, and leaving asks for confirmation again."""
     match_id = with_clock(address, "cant_stop", 600)
     with ExitStack() as stack:
         terminals = at_table(stack, address, match_id, tmp_path)
@@ -176,7 +176,7 @@ def test_leaving_a_running_match_says_what_will_happen(address: str, tmp_path: P
 
 
 def test_the_terminal_rings_and_says_in_its_title_when_the_turn_comes(address: str, tmp_path: Path) -> None:
-    """Whoever works in another window hears it, once a turn, unless the bell is off."""
+    """The bell rings once a turn, unless it is off, for players who work in another window."""
     with ExitStack() as stack:
         terminals = seated(stack, address, "cant_stop", tmp_path, 2)
         mine = on_turn(terminals)
@@ -197,13 +197,13 @@ def test_the_terminal_rings_and_says_in_its_title_when_the_turn_comes(address: s
 
 
 def stops(person: Person, text: str) -> None:
-    """Stop as soon as that is possible."""
+    """Stop as soon as the menu offers it."""
     offered = menu(text)
     person.press(next((key for key, said in offered.items() if said.startswith("Stop")), "1"))
 
 
 def test_a_click_on_the_board_leads_to_the_choice(address: str, tmp_path: Path) -> None:
-    """Whoever clicks a column that only one pair leads to is at that choice, and a second click makes it."""
+    """A click on a column moves the cursor to the one choice that uses it; a second click makes the choice."""
     with ExitStack() as stack:
         terminals = seated(stack, address, "cant_stop", tmp_path, 2)
         mine = on_turn(terminals)
@@ -223,7 +223,7 @@ def test_a_click_on_the_board_leads_to_the_choice(address: str, tmp_path: Path) 
 
 
 def test_a_terminal_that_is_too_small_says_how_large_it_should_be(address: str, tmp_path: Path) -> None:
-    """Neither a cropped board nor half a menu; as soon as it is large enough, everything is there again."""
+    """The screen shows the needed size instead of a cropped board, and all of its content once it is large enough."""
     with pseudo(["play", "--service", address], tmp_path) as terminal:
         terminal.until("new match")
         terminal.resize((70, 20))
@@ -236,7 +236,7 @@ def test_a_terminal_that_is_too_small_says_how_large_it_should_be(address: str, 
 
 
 def test_help_has_all_rules_of_the_game(address: str, tmp_path: Path) -> None:
-    """`?` shows the keys, and then how the game is played, with examples, in the person's language."""
+    """`?` shows the keys, then the rules of the game with examples, in the user's language."""
     with pseudo(["play", "--service", address, "--language", "de"], tmp_path, size=(100, 60)) as terminal:
         terminal.until("neue Partie")
         terminal.press("o")
@@ -248,7 +248,7 @@ def test_help_has_all_rules_of_the_game(address: str, tmp_path: Path) -> None:
 
 
 def test_moves_of_others_follow_one_after_the_other_and_a_key_shows_the_present(tmp_path: Path) -> None:
-    """At two seconds a move a spectator of bots is behind; the space bar shows what there is at once."""
+    """At two seconds a move a spectator falls behind the bots; the space bar shows the present at once."""
     words = [*serve(tmp_path / "data", "127.0.0.1:0"), "--demo"]
     with started(words) as service:
         watch = ["watch", "--service", service.address, "--pace", "2"]
@@ -264,7 +264,7 @@ def test_moves_of_others_follow_one_after_the_other_and_a_key_shows_the_present(
 
 
 def test_a_choice_made_while_the_service_is_away_arrives_and_is_said_to(tmp_path: Path) -> None:
-    """It waits until the service is back; in between it is said that it has not been sent, and then that it counted."""
+    """The choice waits until the service is back; the screen first shows that it is not sent, then that it counted."""
     address = f"127.0.0.1:{free_port()}"
     data = tmp_path / "data"
     with ExitStack() as stack:

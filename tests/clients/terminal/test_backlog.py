@@ -1,4 +1,4 @@
-"""What has happened is shown one after the other, and never long after it happened."""
+"""The backlog shows events one after the other, and at most four seconds late."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from rollbook_clients.terminal.backlog import MOST_BEHIND_SECONDS, Backlog
 
 
 class Clock:
-    """A time that only goes on when it is told to."""
+    """A clock that advances only when the test sets it."""
 
     def __init__(self) -> None:
-        """Begin at zero."""
+        """Start at zero."""
         self.seconds = 0.0
 
     def __call__(self) -> float:
-        """Now."""
+        """Return the time."""
         return self.seconds
 
 
 def test_moves_that_come_together_are_shown_one_after_the_other() -> None:
-    """Three moves of a bot in one moment take two pauses to look at."""
+    """Three simultaneous moves of a bot are shown with two pauses between them."""
     clock = Clock()
     backlog = Backlog[int](clock)
     for move in range(3):
@@ -35,7 +35,7 @@ def test_moves_that_come_together_are_shown_one_after_the_other() -> None:
 
 
 def test_a_pace_of_nothing_shows_everything_at_once() -> None:
-    """Whoever does not want to wait does not."""
+    """With a pace of 0 every event is shown at once."""
     backlog = Backlog[int](Clock())
     for move in range(3):
         backlog.add(move, after=0.0)
@@ -43,7 +43,7 @@ def test_a_pace_of_nothing_shows_everything_at_once() -> None:
 
 
 def test_the_present_is_one_key_away() -> None:
-    """All that has happened is taken at once, and what comes then begins anew."""
+    """All pending events are taken at once, and later events start with no delay."""
     clock = Clock()
     backlog = Backlog[int](clock)
     for move in range(3):
@@ -56,7 +56,7 @@ def test_the_present_is_one_key_away() -> None:
 
 @given(st.lists(st.tuples(st.floats(0, 3), st.sampled_from([0.0, 0.5, 1.0, 2.0])), max_size=60))
 def test_nothing_is_shown_later_than_four_seconds_after_it_happened(moves: list[tuple[float, float]]) -> None:
-    """However fast others play and however slowly it is shown: in order, and at most so far behind."""
+    """For every speed of play and every pace, events are shown in order and at most four seconds late."""
     clock = Clock()
     backlog = Backlog[tuple[int, float]](clock)
     shown: list[int] = []

@@ -1,4 +1,4 @@
-"""A table shows every move that has happened, however its clock runs, and never contradicts itself meanwhile."""
+"""A table shows every move, at any speed of its clock, and stays consistent while it catches up."""
 
 from __future__ import annotations
 
@@ -29,41 +29,41 @@ from tests.server.serving import started
 SEED = int(os.environ.get("ROLLBOOK_SEED", "12"))
 BURSTS, EVENTS = 200, 12
 SHORTEST, LONGEST = 0.002, 0.030
-"""Seconds between two events of a burst."""
+"""Shortest and longest seconds between two events of a burst."""
 AT_ONCE = 10
-"""Tables that catch up side by side."""
+"""The number of tables that catch up at the same time."""
 PATIENCE_SECONDS = 30.0
 
 
 class MovingClock:
-    """A clock that goes on at every look, as if drawing took so long."""
+    """A clock that advances on every call, as if drawing took that long."""
 
     def __init__(self, chance: random.Random) -> None:
-        """Begin at zero."""
+        """Start at zero."""
         self._chance = chance
         self._now = 0.0
 
     def __call__(self) -> float:
-        """The time, later than at the last look."""
+        """Return a time that is later than at the last call."""
         self._now += self._chance.uniform(0, LONGEST)
         return self._now
 
 
 def a_table() -> TableScreen:
-    """The first seat of a running match."""
+    """Return the table of the first seat of a running match."""
     seats = [MatchSummary.Seat(name=name, taken=True) for name in ("Anna", "Tom")]
     return at_no_match(MatchSummary(state=MATCH_STATE_RUNNING, seats=seats))
 
 
 async def catches_up(screen: TableScreen) -> None:
-    """Wait until nothing is pending."""
+    """Wait until the table has no pending events."""
     async with asyncio.timeout(PATIENCE_SECONDS):
         while screen._backlog:  # noqa: ASYNC110 - the screen has no event for it
             await asyncio.sleep(0.001)
 
 
 async def take_bursts(screen: TableScreen, bursts: int, chance: random.Random) -> None:
-    """Bursts of events, each shown to its end."""
+    """Send bursts of events, each until the table has shown all of them."""
     for _ in range(bursts):
         for number in range(EVENTS):
             told = [Sentence(Text.of(f"Move {number}"))]
@@ -74,7 +74,7 @@ async def take_bursts(screen: TableScreen, bursts: int, chance: random.Random) -
 
 
 def test_a_move_that_falls_due_while_the_table_is_drawn_is_shown() -> None:
-    """The clock goes on between the look at what is due and the look at how long to wait (seed: ROLLBOOK_SEED)."""
+    """The clock advances between the check for due events and the computation of the wait (seed: ROLLBOOK_SEED)."""
     chance = random.Random(SEED)
 
     async def run() -> None:
@@ -88,7 +88,7 @@ def test_a_move_that_falls_due_while_the_table_is_drawn_is_shown() -> None:
 
 
 def test_no_move_of_two_hundred_bursts_stays_pending() -> None:
-    """Twelve moves, 2 to 30 ms apart, by the clock of the machine (seed: ROLLBOOK_SEED)."""
+    """Bursts of twelve moves, 2 to 30 ms apart by the real clock, are all shown (seed: ROLLBOOK_SEED)."""
 
     async def at_one_table(number: int) -> None:
         screen = a_table()
@@ -103,7 +103,7 @@ def test_no_move_of_two_hundred_bursts_stays_pending() -> None:
 
 
 def test_leaving_the_table_stops_its_timers() -> None:
-    """With moves pending, due or not: the program ends without an error, and nothing of the table is called later."""
+    """With and without pending moves the program ends without an error, and no timer calls the table later."""
 
     async def run() -> None:
         for after in (SHORTEST, 60.0):
@@ -127,16 +127,16 @@ def test_leaving_the_table_stops_its_timers() -> None:
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Where a service listens."""
+    """The address of a running service."""
     with started(serve(tmp_path_factory.mktemp("service"), "127.0.0.1:0")) as one:
         yield one.address
 
 
 class Observed(TableScreen):
-    """A table that notes down what header and menu say after every drawing."""
+    """A table that records its header and menu after every drawing."""
 
     def __init__(self, *given: Any) -> None:
-        """Nothing is drawn yet."""
+        """Start with an empty record."""
         super().__init__(*given)
         self.contradictions: list[str] = []
         self.own_turns_behind = 0
@@ -153,7 +153,7 @@ class Observed(TableScreen):
 
 
 def test_while_catching_up_header_and_menu_agree_on_whose_turn_it_is(address: str) -> None:
-    """Moves of a bot are shown one by one: at no moment does the header call a player whom the menu does not."""
+    """The moves of a bot are shown one by one; after every drawing header and menu name the same player."""
 
     async def run() -> None:
         async with connect(address, name="Anna") as table:

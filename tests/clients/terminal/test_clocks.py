@@ -1,4 +1,4 @@
-"""Clocks: their names, and what they show while they run."""
+"""Names of clocks, and the display of running clocks."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from tests.server.feeds.watching import Theatre
     ],
 )
 def test_a_clock_is_called_as_people_call_it(seconds: int, english: str, german: str) -> None:
-    """Nobody counts 86400 seconds."""
+    """Clocks are named in minutes, hours or days."""
     assert english == clock_name(seconds, words_in("en"))
     assert german == clock_name(seconds, words_in("de"))
 
@@ -47,13 +47,13 @@ def test_a_clock_is_called_as_people_call_it(seconds: int, english: str, german:
     [(0, "none", "keine"), (30, "30 s", "30 s"), (60, "1 min", "1 min"), (300, "5 min", "5 min")],
 )
 def test_a_delay_is_called_as_clocks_are(seconds: int, english: str, german: str) -> None:
-    """In minutes, where it is minutes."""
+    """Delays in whole minutes are named in minutes."""
     assert english == delay_name(seconds, words_in("en"))
     assert german == delay_name(seconds, words_in("de"))
 
 
 def test_every_clock_and_delay_is_called_the_same_on_the_page() -> None:
-    """Whoever opens a match there meets it here, too."""
+    """The same match has the same names on the page and in the terminal."""
     for language in ("en", "de"):
         here, page = words_in(language), page_words_in(language)
         assert [clock_name(each, here) for each in CLOCKS] == [clock_name(each, page) for each in CLOCKS]
@@ -61,7 +61,7 @@ def test_every_clock_and_delay_is_called_the_same_on_the_page() -> None:
 
 
 def test_every_clock_that_is_offered_has_a_name_of_its_own() -> None:
-    """Two that read alike could not be told apart."""
+    """No two clocks have the same name, so the user can tell them apart."""
     assert len(TURN_SECONDS) == len({clock_name(seconds, words_in("en")) for seconds in TURN_SECONDS})
 
 
@@ -69,23 +69,23 @@ def test_every_clock_that_is_offered_has_a_name_of_its_own() -> None:
 
 
 class Hands:
-    """This client's clock, set by hand."""
+    """The client's clock, set by the test."""
 
     def __init__(self) -> None:
         self.seconds = 5.0
 
     def __call__(self) -> float:
-        """The time."""
+        """Return the time in seconds."""
         return self.seconds
 
 
 def clocks(at_ms: int, seat: int | None = 0, turn_ms: int = 30_000) -> Clocks:
-    """Clocks as of a time of the store."""
+    """Return the clocks as of a time of the store."""
     return Clocks(at_ms=at_ms, seat=seat, turn_left_ms=turn_ms, reserve_left_ms=[10_000, 20_000])
 
 
 def test_events_that_are_read_late_do_not_set_a_clock_back() -> None:
-    """The clock after an event is as of its time; how late it is read follows from what was as of now."""
+    """Clocks of an event are as of its time; the client computes the delay from a frame with the current time."""
     hands = Hands()
     ticking = TickingClocks(hands)
     ticking.compare(clocks(1_000_000))
@@ -100,7 +100,7 @@ def test_events_that_are_read_late_do_not_set_a_clock_back() -> None:
 
 
 def test_a_later_event_corrects_a_comparison_that_was_late_itself() -> None:
-    """An answer may have been under way for long; no event comes before it has happened."""
+    """An answer may be late, but no event arrives before it happened, so events correct the comparison."""
     hands = Hands()
     ticking = TickingClocks(hands)
     ticking.compare(clocks(1_000_000))
@@ -112,7 +112,7 @@ def test_a_later_event_corrects_a_comparison_that_was_late_itself() -> None:
 
 @pytest.mark.parametrize("none", [None, clocks(1_000_000, seat=None)])
 def test_no_clock_is_shown_where_none_runs(none: Clocks | None) -> None:
-    """Neither the one before, although what is known of the store's clock stays known."""
+    """No clock is shown, and the offset of the store's clock is kept."""
     ticking = TickingClocks(Hands())
     ticking.take(clocks(1_000_000))
     ticking.take(none)
@@ -123,7 +123,7 @@ def test_no_clock_is_shown_where_none_runs(none: Clocks | None) -> None:
 
 
 def test_a_table_shows_the_clocks_that_come_with_the_events(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also of a player whose reserve was used up a turn ago, and with no heartbeat at all; and none while away."""
+    """The table shows clocks also without heartbeats and without a reserve, and none while the service is away."""
     monkeypatch.setattr(feed, "BEAT_SECONDS", 600.0)
 
     async def scenario(theatre: Theatre) -> None:
@@ -140,7 +140,7 @@ def test_a_table_shows_the_clocks_that_come_with_the_events(monkeypatch: pytest.
                             await pilot.pause(0.02)
 
                     await shows(r"9:\d\d \+15:00 left")
-                    # The first choice takes 700 seconds: 600 of the turn, and 100 of the reserve.
+                    # The first choice takes 700 seconds: 600 of the turn and 100 of the reserve.
                     theatre.clock.ms += 700_000
                     seats: list[int] = []
                     while sum(one != other for one, other in pairwise(seats)) < 2:

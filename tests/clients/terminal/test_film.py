@@ -1,4 +1,4 @@
-"""Replays to be looked at: forwards and backwards, from every perspective that the file allows."""
+"""Replays: forwards and backwards, from every perspective that the file allows."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from tests.clients.terminal.staging import simulated
 
 
 def view_of(match: MatchFold) -> object:
-    """What a judge sees of a match that was folded in one go."""
+    """A judge's view of a match that was folded from the beginning."""
     return match.game.view(match.state, Watcher.JUDGE)
 
 
 @pytest.mark.parametrize("game", current())
 def test_a_position_looks_the_same_however_one_came_to_it(game: str) -> None:
-    """States are kept here and there and folded from there, which must not be seen."""
+    """The film keeps some states and folds from them; every path to a position shows the same view."""
     film = Film(simulated(game))
     match = MatchFold(find(game), film.opened)
     forwards = [view_of(match)]
@@ -40,7 +40,7 @@ def test_a_position_looks_the_same_however_one_came_to_it(game: str) -> None:
 
 
 def test_turns_begin_where_another_seat_is_awaited() -> None:
-    """Jumping to a turn lands where somebody is to choose who was not before."""
+    """A jump to a turn goes to the next event after which another seat is awaited."""
     film = Film(simulated("raffzahn", 4))
     seats = []
     for turn in film.turns:
@@ -52,7 +52,7 @@ def test_turns_begin_where_another_seat_is_awaited() -> None:
 
 
 def test_a_file_that_holds_everything_shows_every_perspective_and_a_seat_only_its_hand() -> None:
-    """Looking through a seat's eyes shows what that seat saw, although the file knows more."""
+    """A seat's perspective shows only what that seat saw, although the file has more."""
     film = Film(simulated("allie_gator", 3))
     assert (Watcher.JUDGE, Watcher.PUBLIC, 0, 1, 2) == tuple(film.perspectives)
     position = film.turns[4]
@@ -63,7 +63,7 @@ def test_a_file_that_holds_everything_shows_every_perspective_and_a_seat_only_it
 
 
 def test_a_file_of_one_pair_of_eyes_offers_these_and_the_public() -> None:
-    """Of a running match a file holds what its owner saw, and nobody can look further."""
+    """The file of a running match has one perspective; only this one and the public one are offered."""
     whole = simulated("cant_stop", 3)
     part = replace(whole, events=whole.events[:40])
     assert (1, Watcher.PUBLIC) == tuple(Film(replace(part, perspective=1)).perspectives)
@@ -72,7 +72,7 @@ def test_a_file_of_one_pair_of_eyes_offers_these_and_the_public() -> None:
 
 
 def test_a_file_that_does_not_follow_the_rules_is_not_shown() -> None:
-    """A replay is followed by the rules; what they refuse is refused with their sentence, not with a crash."""
+    """A replay that breaks a rule is refused with the sentence of the rules, not with a crash."""
     whole = simulated("cant_stop", 3)
     with pytest.raises(NotShown):
         Film(replace(whole, events=whole.events[:20] + whole.events[25:]))
@@ -81,7 +81,7 @@ def test_a_file_that_does_not_follow_the_rules_is_not_shown() -> None:
 
 
 def test_a_file_that_speaks_of_other_seats_or_events_is_not_shown() -> None:
-    """Whatever a stranger wrote around the events, or as their numbers, is refused before anybody looks."""
+    """Wrong seats or event numbers are refused before a screen is drawn."""
     whole = simulated("cant_stop", 3)
     event = Event.FromString(whole.events[40])
     event.sequence = 64
@@ -97,7 +97,7 @@ def test_a_file_that_speaks_of_other_seats_or_events_is_not_shown() -> None:
 
 
 def test_a_file_with_cards_that_stay_hidden_is_refused_by_name() -> None:
-    """A running match of Allie Gator cannot be followed by the rules without its hidden cards."""
+    """Without its hidden cards a running match of Allie Gator cannot be folded."""
     whole = simulated("allie_gator", 2)
     public = replace(whole, events=whole.events[:60], private={}, perspective=Watcher.PUBLIC)
     with pytest.raises(StillHidden, match="hidden"):
@@ -105,13 +105,13 @@ def test_a_file_with_cards_that_stay_hidden_is_refused_by_name() -> None:
 
 
 def test_dice_that_nobody_brought_entropy_to_are_known_as_fixed() -> None:
-    """Wherever such a match is shown it has to say so."""
+    """Screens have to show that no seat brought entropy."""
     assert Film(simulated("cant_stop")).dice_fixed
 
 
 @pytest.mark.parametrize("game", current())
 def test_an_account_is_the_same_however_one_came_to_it(game: str) -> None:
-    """What was told once is kept; going back takes lines away, and going on brings the same ones again."""
+    """Going back removes lines, and going forward brings the same lines again."""
     film = Film(simulated(game))
     seating = Seating(film.replay.names, None, film.options, words_in("en").also(presentation(game).texts))
     account = Account(film, Watcher.PUBLIC)

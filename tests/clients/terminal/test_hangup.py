@@ -1,4 +1,4 @@
-"""Ends from outside: the terminal goes away, or somebody ends the program; in real pseudo-terminals."""
+"""The terminal is closed, or a signal ends the program; in real pseudo-terminals."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def service(tmp_path: Path) -> Iterator[Service]:
 
 
 def in_the_lobby(stack: ExitStack, service: Service, home: Path, *, is_told: bool = True) -> Pseudo:
-    """A terminal in the lobby of the service."""
+    """Open a terminal that shows the lobby of the service."""
     words = ["play", "--service", service.address, "--name", "Anna"]
     terminal = stack.enter_context(pseudo(words, home, is_told=is_told))
     terminal.until("you are Anna")
@@ -38,7 +38,7 @@ def in_the_lobby(stack: ExitStack, service: Service, home: Path, *, is_told: boo
 def test_a_terminal_that_goes_away_ends_the_program(
     service: Service, tmp_path: Path, *, is_told: bool, is_away: bool
 ) -> None:
-    """A closed window and a lost ssh leave no program behind that reads the end of its input for ever."""
+    """After a closed window or a lost ssh connection no program stays behind and reads from a closed input."""
     with ExitStack() as stack:
         terminal = in_the_lobby(stack, service, tmp_path / "Anna", is_told=is_told)
         if is_away:
@@ -49,7 +49,7 @@ def test_a_terminal_that_goes_away_ends_the_program(
 
 
 def test_whoever_ends_it_gets_the_terminal_back(service: Service, tmp_path: Path) -> None:
-    """SIGTERM leaves the full screen and the mouse alone and the keys as they were, and the exit code says so."""
+    """SIGTERM leaves full screen and mouse mode, restores the keys, and sets the exit code."""
     with ExitStack() as stack:
         terminal = in_the_lobby(stack, service, tmp_path / "Anna")
         assert terminal.modes_before != terminal.modes
@@ -60,7 +60,7 @@ def test_whoever_ends_it_gets_the_terminal_back(service: Service, tmp_path: Path
 
 
 def test_a_terminal_that_reads_no_more_does_not_hold_it_back(service: Service, tmp_path: Path) -> None:
-    """A stalled ssh takes nothing of what is drawn; SIGTERM ends the program all the same."""
+    """A stalled ssh connection reads no output; SIGTERM still ends the program."""
     with ExitStack() as stack:
         terminal = in_the_lobby(stack, service, tmp_path / "Anna")
         terminal.stall()
@@ -69,7 +69,7 @@ def test_a_terminal_that_reads_no_more_does_not_hold_it_back(service: Service, t
 
 
 def test_ctrl_c_is_a_good_end(service: Service, tmp_path: Path) -> None:
-    """It is on every screen, and nothing was wrong."""
+    """Ctrl-C works on every screen and ends with exit code 0."""
     with ExitStack() as stack:
         terminal = in_the_lobby(stack, service, tmp_path / "Anna")
         terminal.press("\x03")

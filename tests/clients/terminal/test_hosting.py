@@ -1,4 +1,4 @@
-"""What whoever opened a match does while seats are free, at real terminals: invite, add bots, free seats, withdraw."""
+"""The opener of a match invites, adds bots, frees seats and withdraws it, at real terminals."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ WIDE = (140, 45)
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Where a service listens."""
+    """The address of a running service."""
     with started(serve(tmp_path_factory.mktemp("service"), "127.0.0.1:0")) as one:
         yield one.address
 
 
 def play(stack: ExitStack, address: str, home: Path, name: str, *words: str) -> Pseudo:
-    """Somebody in the lobby, or where they were invited."""
+    """Start `rollbook play`, in the lobby or with an invitation."""
     to = words or ("--service", address)
     return stack.enter_context(pseudo(["play", *to, "--name", name, "--pace", "0"], home / name, size=WIDE))
 
 
 def hosting(stack: ExitStack, address: str, home: Path, name: str) -> Pseudo:
-    """Somebody at the open table of a match of their own."""
+    """Open a match and show its table."""
     host = play(stack, address, home, name)
     opened(host, "cant_stop")
     host.until("1 Add a bot")
@@ -39,7 +39,7 @@ def hosting(stack: ExitStack, address: str, home: Path, name: str) -> Pseudo:
 
 
 def test_a_bot_sits_down_at_once_and_plays(address: str, tmp_path: Path) -> None:
-    """Two keys: add a bot, and how strong it is to be; the match begins by itself."""
+    """Two keys add a bot and choose its strength; the match begins."""
     with ExitStack() as stack:
         anna = hosting(stack, address, tmp_path, "Anna")
         anna.press("1")
@@ -50,7 +50,7 @@ def test_a_bot_sits_down_at_once_and_plays(address: str, tmp_path: Path) -> None
 
 
 def test_whoever_follows_the_own_invitation_hears_as_whom_they_sit_there(address: str, tmp_path: Path) -> None:
-    """One guest has one seat; a name for the future changes nothing at this table."""
+    """A guest has one seat in a match, and `--name` does not rename that seat."""
     with ExitStack() as stack:
         anna = hosting(stack, address, tmp_path, "Anna")
         anna.press("i")
@@ -62,7 +62,7 @@ def test_whoever_follows_the_own_invitation_hears_as_whom_they_sit_there(address
 
 
 def test_whoever_opened_a_private_match_invites_frees_seats_and_withdraws_it(tmp_path: Path) -> None:
-    """A friend comes by the line alone; a service without bots says so in a sentence; who sat there reads the end."""
+    """A friend joins by the line alone; a service without bots is reported; seated players see the withdrawal."""
     with ExitStack() as stack:
         words = serve(tmp_path / "data", "127.0.0.1:0")
         address = stack.enter_context(started(words, {"ROLLBOOK_LIMITS_HOUSE_SEATS": "0"})).address

@@ -1,4 +1,4 @@
-"""What the service sends, read back into the rules' values: views, choices, and events as they arrive."""
+"""Messages of the service are decoded into values of the rules: views, choices and events."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ WORDS = words_in("en")
 
 
 def known(game: str) -> KnownGame:
-    """A game that this program has."""
+    """Return a game that this program has."""
     found = known_game(game)
     assert found is not None
     return found
 
 
 def sent(film: Film, perspective: Perspective) -> Iterator[Event]:
-    """The events of a film as a feed sends them, with what this pair of eyes may see beside them."""
+    """Yield the events of a film as a feed sends them to this perspective, with its hidden parts."""
     for position, logged in enumerate(film._logged, 1):
         hidden = None
         if logged.private and position > 1 and film.seen(position, perspective) == logged.event:
@@ -46,7 +46,7 @@ def sent(film: Film, perspective: Perspective) -> Iterator[Event]:
 @pytest.mark.parametrize("eyes", [Watcher.PUBLIC, 1, Watcher.JUDGE], ids=str)
 @pytest.mark.parametrize("game", current())
 def test_a_match_reads_the_same_while_it_is_played_and_in_its_replay(game: str, eyes: Perspective) -> None:
-    """Live, an event is told from its message; in a replay from the fold; whoever watched both sees no difference."""
+    """The lines of a live event, made from its message, equal those of the replay, made from the fold."""
     film = Film(simulated(game))
     seating = Seating(film.replay.names, None, film.options, WORDS.also(known(game).shown.texts))
     story = Story()
@@ -55,7 +55,7 @@ def test_a_match_reads_the_same_while_it_is_played_and_in_its_replay(game: str, 
 
 
 def test_what_cannot_be_read_is_not_told_and_ends_nothing() -> None:
-    """A service may be newer than this program: its board still moves while the story stays silent."""
+    """Events of a newer service are left out of the log, and the board still follows."""
     film = Film(simulated("cant_stop"))
     seating = Seating(film.replay.names, None, film.options, WORDS.also(known("cant_stop").shown.texts))
     events = list(sent(film, Watcher.PUBLIC))
@@ -69,13 +69,13 @@ def test_what_cannot_be_read_is_not_told_and_ends_nothing() -> None:
 
 
 def test_a_game_or_a_version_that_is_not_here_is_not_known() -> None:
-    """It is shown as such, rather than by rules that are not its own."""
+    """The screen shows the game as unknown and does not use other rules."""
     assert known_game("chess") is None
     assert known_game("cant_stop", 999) is None
 
 
 def test_a_view_or_choices_of_another_form_are_not_shown() -> None:
-    """Messages without what the game's are made of give neither a board nor a menu."""
+    """A message without the game's part gives neither a board nor a menu."""
     game = known("cant_stop")
     summary = MatchSummary(seats=[MatchSummary.Seat(name="Anna"), MatchSummary.Seat()])
     summary.options.CopyFrom(write_options(game.rules, game.rules.settle({}, 2)))
@@ -88,7 +88,7 @@ def test_a_view_or_choices_of_another_form_are_not_shown() -> None:
 
 @pytest.mark.parametrize("game", [name for name in current() if name != "wuerfelzoo"])
 def test_a_menu_from_messages_is_that_of_the_rules_and_its_choices_go_back(game: str) -> None:
-    """From the service's legal choices to the menu, and from what was chosen there to the service."""
+    """The service's legal choices become a menu, and the chosen entry becomes the same choice."""
     shown = known(game)
     seat, match = next(choosing(game))
     rules = match.game

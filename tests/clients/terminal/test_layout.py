@@ -1,4 +1,4 @@
-"""What fits where, at the sizes that terminals have, and whenever they change."""
+"""Layout of screens at common sizes of terminals, and after a change of size."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ UP: Final = "\u2191"
 
 
 class AtTable(MatchScreen):
-    """A table at the first moment with so many choices, with the board, the menu and the log."""
+    """A table at the first moment with this many choices, with board, menu and log."""
 
     def __init__(self, game: str, seats: int, choices: int, language: str = "en") -> None:
         words = words_in(language)
@@ -75,22 +75,22 @@ class AtTable(MatchScreen):
     match_id = "a" * 24
 
     def control(self) -> Widget:
-        """The menu."""
+        """Return the menu."""
         return self.below
 
     def on_mount(self) -> None:
-        """Somebody's turn."""
+        """Show the board at a player's turn."""
         self.below.say("")
         self.board.show(self.shown, self.view, self.seating)
         self.below.offer(self.offered, self.shown)
 
     def on_menu_considered(self, event: Menu.Considered) -> None:
-        """Show what it would do."""
+        """Show the effect of the entry under the cursor."""
         self.board.show(self.shown, self.view, self.seating, Spotlight(event.choice, event.picked))
 
 
 async def until(pilot: Pilot[Any], is_so: Callable[[], bool]) -> None:
-    """Look until it is so; whoever has looked often enough says what there is."""
+    """Poll until the condition holds; fails with the screen after LOOKS polls."""
     for _ in range(LOOKS):
         await pilot.pause()
         if is_so():
@@ -101,7 +101,7 @@ async def until(pilot: Pilot[Any], is_so: Callable[[], bool]) -> None:
 
 @pytest.mark.parametrize("seats", [3, 5])
 def test_a_board_is_whole_after_every_change_of_size(seats: int) -> None:
-    """However the terminal got its size: every row of tiles is one line, and dice and throws stand below."""
+    """At any size every row of tiles is one line, with dice and throws below."""
     screen = AtTable("raffzahn", seats, 8)
 
     def is_whole() -> bool:
@@ -120,7 +120,7 @@ def test_a_board_is_whole_after_every_change_of_size(seats: int) -> None:
 
 
 def shown_choices(screen: AtTable) -> list[str]:
-    """The numbers of the choices that are to be seen."""
+    """The numbers of the choices that the screen shows."""
     rows = (line[:48].lstrip(" \u203a") for line in screen_lines(screen.app).splitlines()[16:])
     entries = takewhile(lambda row: not row.startswith("\u2026"), rows)
     return [row[0] for row in entries if row[:1].isdecimal() and row[1:2] == " "]
@@ -131,7 +131,7 @@ OUT: Final = "You are out: your time ran out 3 turns in a row. A bot plays out y
 
 @pytest.mark.parametrize("said", [(), (OUT,), ("Saved.", OUT, "Anna wins. You come second.\n1. Anna  2. Eve  3. Tom")])
 def test_words_give_way_to_the_choices(said: tuple[str, ...]) -> None:
-    """All five choices at the end of a match are there at 80 by 24, whatever was said before; the newest is, too."""
+    """At 80 by 24 all five choices at the end of a match are visible, and so is the newest line of the log."""
     screen = AtTable("raffzahn", 3, 1)
 
     async def does(pilot: Pilot[Any]) -> None:
@@ -148,7 +148,7 @@ def test_words_give_way_to_the_choices(said: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize(("language", "more"), [("en", "{} more {}"), ("de", "noch {} {}")])
 def test_choices_that_are_out_of_sight_are_counted(language: str, more: str) -> None:
-    """Eight choices and a note in seven rows: a row counts the choices below it; at the end, those above it."""
+    """With eight choices and a note in seven rows, a row counts the hidden choices below, or above at the end."""
     screen = AtTable("raffzahn", 3, 8, language)
     many = len(screen.offered)
 
@@ -170,19 +170,19 @@ def test_choices_that_are_out_of_sight_are_counted(language: str, more: str) -> 
 
 
 class NoMatch:
-    """A match of which the service says nothing."""
+    """A match whose state the service refuses."""
 
     id = "m" * 24
     address = "127.0.0.1:50051"
     invitation_code = "c" * 24
 
     async def state(self) -> None:
-        """Say so."""
+        """Raise RollbookError."""
         raise RollbookError("nothing")
 
 
 def at_no_match(summary: MatchSummary, match: Any = NoMatch, language: str = "en") -> TableScreen:
-    """The first seat at a table that stands like this."""
+    """Return the table of the first seat of a match with this summary."""
     screen = TableScreen(match(), words_in(language))
     screen._summary, screen._own, screen.game = summary, 0, "unheard of"
     return screen
@@ -199,7 +199,7 @@ def at_no_match(summary: MatchSummary, match: Any = NoMatch, language: str = "en
     ],
 )
 def test_resigning_is_offered_only_where_it_can_be_done(state: MatchState.ValueType, is_out: bool, asks: str) -> None:
-    """Neither while the others get ready nor once one is out: no key for it below, and the key does nothing."""
+    """The key is neither listed nor active while the others get ready, and after the seat is out."""
     seats = [MatchSummary.Seat(name=name, taken=True, forfeited=is_out) for name in ("Anna", "Tom")]
     screen = at_no_match(MatchSummary(state=state, seats=seats))
 
@@ -218,7 +218,7 @@ def test_resigning_is_offered_only_where_it_can_be_done(state: MatchState.ValueT
 @pytest.mark.parametrize("host", ["127.0.0.1", "a-longer-name.example"])
 @pytest.mark.parametrize("size", [(80, 24), (100, 30), (128, 30), (140, 45)])
 def test_an_invitation_is_never_broken_where_it_is_selected(host: str, size: tuple[int, int]) -> None:
-    """Service, match and code stand in one line, as long as the terminal has as many columns; once begun it is gone."""
+    """Service, match and code share one line if the terminal is wide enough; after the start the line is gone."""
     match = NoMatch()
     match.address = f"{host}:50051"
     seats = [MatchSummary.Seat(taken=True)] * 2
@@ -231,7 +231,7 @@ def test_an_invitation_is_never_broken_where_it_is_selected(host: str, size: tup
         whole = line if len(line) <= screen.board.size.width else link
 
         def left() -> list[str]:
-            """What stands to the left of the log."""
+            """The texts to the left of the log."""
             return [row.partition("\u2502")[0].strip() for row in screen_lines(screen.app).splitlines()]
 
         await until(pilot, lambda: whole in left())
@@ -243,16 +243,16 @@ def test_an_invitation_is_never_broken_where_it_is_selected(host: str, size: tup
 
 
 class NoLobby:
-    """A service that says nothing of matches."""
+    """A service that refuses to list matches."""
 
     address = "127.0.0.1:50051"
 
     def lobby(self) -> AsyncIterator[None]:
-        """Say so."""
+        """Raise RollbookError."""
         raise RollbookError("nothing")
 
     async def matches(self, *, mine: bool) -> AsyncIterator[MatchSummary]:
-        """There are none."""
+        """Yield no matches."""
         for summary in () if mine else (MatchSummary(),):
             yield summary
 
@@ -261,7 +261,7 @@ PLAYERS: Final = ("Eve", "Anna (bot, random)", "Willi (bot, heuristic)")
 
 
 def raffzahn(state: MatchState.ValueType, match_id: str = "m", players: tuple[str, ...] = PLAYERS) -> MatchSummary:
-    """A match with a clock, the first seat out and third, the last one to choose."""
+    """A match with a clock: the first seat is out and third, the last one is to choose."""
     seats = [MatchSummary.Seat(name=name, taken=True, forfeited=name == "Eve") for name in players]
     summary = MatchSummary(
         match_id=match_id * 24,
@@ -279,7 +279,7 @@ def raffzahn(state: MatchState.ValueType, match_id: str = "m", players: tuple[st
 
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_a_line_of_the_lobby_shares_the_width(language: str) -> None:
-    """At 80 columns the clock is there; at 100 the own place is whole, at 140 all; no name is cut off twice."""
+    """At 80 columns the clock is shown, at 100 the own place is whole, at 140 all; no name is cut off twice."""
     words = words_in(language)
     own = OwnMatch(raffzahn(MATCH_STATE_FINISHED), 0)
     others = OwnMatch(raffzahn(MATCH_STATE_RUNNING), 1)
@@ -304,7 +304,7 @@ def test_a_line_of_the_lobby_shares_the_width(language: str) -> None:
 
 
 def test_a_line_of_the_lobby_shows_the_own_clock_alone() -> None:
-    """The clock that was asked for last may be that of the player before."""
+    """The clock last received may be that of the player before."""
     own = OwnMatch(raffzahn(MATCH_STATE_RUNNING), 2)
     for seat, shown in ((1, False), (2, True)):
         own.clocks.take(Clocks(seat=seat, turn_left_ms=50_000, reserve_left_ms=[0, 0, 0]), is_now=True)
@@ -314,7 +314,7 @@ def test_a_line_of_the_lobby_shows_the_own_clock_alone() -> None:
 
 
 def test_a_lobby_uses_the_width_that_it_gets() -> None:
-    """Names grow and shrink with the terminal, and nothing is cut off at its edge."""
+    """Names grow and shrink with the terminal, and no text is cut off at its edge."""
     screen = LobbyScreen(cast("Any", NoLobby()), words_in("en"), cast("Any", None), watch_only=True)
     screen._public = (raffzahn(MATCH_STATE_RUNNING), raffzahn(MATCH_STATE_OPEN, "n"))
 
@@ -336,7 +336,7 @@ def keys_below(screen: MatchScreen | LobbyScreen) -> str:
 @pytest.mark.parametrize("language", ["en", "de"])
 @pytest.mark.parametrize("state", [MATCH_STATE_OPEN, MATCH_STATE_RUNNING])
 def test_all_keys_of_a_table_are_named_at_80_columns(state: MatchState.ValueType, language: str) -> None:
-    """Nothing is cut off at the end of the last line, also while moves of others are still to come."""
+    """No key is cut off at the end of the last line, also while moves of others are pending."""
     summary = MatchSummary(state=state, seats=[MatchSummary.Seat(name="Anna", taken=True)] * 2)
     screen = at_no_match(summary, language=language)
     words = words_in(language)
@@ -357,7 +357,7 @@ def test_all_keys_of_a_table_are_named_at_80_columns(state: MatchState.ValueType
 
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_all_keys_of_lobby_and_replay_are_named_at_80_columns(language: str) -> None:
-    """Nothing is cut off at the end of the last line, and keys have the names that are printed on them."""
+    """No key is cut off at the end of the last line, and keys are named as on a keyboard."""
     words = words_in(language)
     last = f"esc {words('hint.leave')}"
     replay = ReplayScreen(Film(simulated("raffzahn", 3)), words)
@@ -375,7 +375,7 @@ def test_all_keys_of_lobby_and_replay_are_named_at_80_columns(language: str) -> 
 
 
 def below(screen: MatchScreen) -> str:
-    """What stands below the board, without the log beside it, in one line."""
+    """The text below the board, without the log beside it, in one line."""
     region = screen.query_one("#control").region
     rows = screen_lines(screen.app).splitlines()[region.y : region.bottom]
     return " ".join(" ".join(row[: region.width] for row in rows).split())
@@ -385,7 +385,7 @@ def below(screen: MatchScreen) -> str:
 @pytest.mark.parametrize("size", [(80, 24), (100, 30)])
 @pytest.mark.parametrize("game", sorted(OWN_GAMES))
 def test_the_note_of_a_choice_is_never_cut(game: str, size: tuple[int, int], language: str) -> None:
-    """With the cursor on it, or for the picked dice, all of it is read: in its line, or wrapped below the menu."""
+    """The note under the cursor, or of the picked dice, is shown whole: in its line, or wrapped below the menu."""
     screen = AtTable(game, min(3, max(find(game).seats)), 3, language)
 
     async def does(pilot: Pilot[Any]) -> None:

@@ -1,4 +1,4 @@
-"""What new players ran into: hints that promise what cannot be done, clocks that run while the service is away."""
+"""Mistakes that new players found: hints for impossible actions, and clocks that run while the service is away."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ CLOCK = re.compile(r"\d:\d\d")
 
 
 class OneMatch(NoLobby):
-    """A service that lists one match, in which this person sits or not."""
+    """A service that lists one match, in which this user has a seat or not."""
 
     def __init__(self, summary: MatchSummary, *, is_own: bool) -> None:
-        """List it."""
+        """`is_own`: whether the user has a seat in the match."""
         self._summary = summary
         self._is_own = is_own
 
     async def matches(self, *, mine: bool) -> AsyncIterator[MatchSummary]:
-        """The one match."""
+        """Yield the match."""
         if self._is_own or not mine:
             yield self._summary
 
     def match(self, _match_id: str) -> NoMatch:
-        """Of which the service says nothing."""
+        """Return a match whose state the service refuses."""
         return NoMatch()
 
 
@@ -56,7 +56,7 @@ class OneMatch(NoLobby):
 def test_the_lobby_names_what_enter_does(
     state: MatchState.ValueType, enters: str, language: str, *, is_own: bool
 ) -> None:
-    """It offers a seat only where one is free, the own table where one sits, and to watch all other matches."""
+    """Enter offers a seat where one is free, the own table where the user sits, and watching elsewhere."""
     words = words_in(language)
     table = OneMatch(raffzahn(state), is_own=is_own)
     screen = LobbyScreen(cast("Any", table), words, cast("Any", SimpleNamespace(name="Anna")))
@@ -72,7 +72,7 @@ def test_the_lobby_names_what_enter_does(
 
 
 def test_no_clock_runs_on_while_the_service_is_away(tmp_path: Path) -> None:
-    """Neither at a table nor in the lobby: what is left is not known until the service says so again."""
+    """Table and lobby hide the clock until the service sends it again."""
     address = f"127.0.0.1:{free_port()}"
     data = tmp_path / "data"
 

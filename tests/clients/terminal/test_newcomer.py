@@ -1,4 +1,4 @@
-"""The whole way of somebody new, in real pseudo-terminals and in both languages, from the first bot to the verdict."""
+"""The path of a new user at real pseudo-terminals, in both languages: from the first bot to the verdict."""
 
 from __future__ import annotations
 
@@ -20,35 +20,35 @@ DOWN, RETURN, ESCAPE, RESIGN = "\x1b[B", "\r", "\x1b", "\x18"
 
 
 class Newcomer:
-    """Somebody who reads what is said, in their language, and presses the key for it."""
+    """A user who reads the screen in their language and presses the key that it names."""
 
     def __init__(self, terminal: Pseudo, language: str) -> None:
-        """Look at this terminal."""
+        """`terminal`: the screen to read; `language`: en or de."""
         self.terminal = terminal
         self.words = words_in(language)
 
     def reads(self, key: str, **facts: object) -> None:
-        """Wait until it is said, or as much of it as the first line has."""
+        """Wait until the screen shows this text, or the part that fits into the first line."""
         self.terminal.until(self.words(key, **facts).splitlines()[0][:40].rstrip())
 
     def answers(self, keys: str, key: str, **facts: object) -> None:
-        """Press keys, one after the other, and read what comes of the last."""
+        """Press keys one after the other, then wait for this text."""
         for each in keys.split():
             self.terminal.press({"down": DOWN, "return": RETURN, "escape": ESCAPE, "resign": RESIGN}.get(each, each))
         self.reads(key, **facts)
 
     def opens(self) -> None:
-        """A match with what is usual."""
+        """Open a match with the default settings."""
         self.answers("o", "opening.open")
         self.answers("return", "host.bot")
 
     def leaves(self) -> None:
-        """A match that goes on."""
+        """Leave a running match."""
         self.answers("escape", "leave.seat")
         self.answers("down return", "lobby.mine")
 
     def comes(self, line: str) -> None:
-        """By an invitation."""
+        """Join a match by an invitation."""
         self.answers("c", "lobby.ask_code")
         self.terminal.press(line)
         self.terminal.press(RETURN)
@@ -57,7 +57,7 @@ class Newcomer:
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("language", ["en", pytest.param("de", marks=pytest.mark.slow)])
 def test_a_newcomer_plays_invites_loses_on_time_and_verifies(language: str, tmp_path: Path) -> None:
-    """Play a bot, invite a friend by a line, lose on time and read why, find the match again, replay it, verify it."""
+    """A newcomer plays a bot, invites a friend, loses on time, finds the match again, replays and verifies it."""
     with ExitStack() as stack:
         address = stack.enter_context(started(serve(tmp_path / "data", "127.0.0.1:0"))).address
         words = ["play", "--service", address, "--name", "Anna", "--pace", "0", "--language", language]

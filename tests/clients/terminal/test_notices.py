@@ -1,4 +1,4 @@
-"""What became of a choice is said, whatever became of it; and so are time-outs."""
+"""The log reports the fate of every choice, and every time-out."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ WORDS = words_in("en")
 
 
 def event(kind: str, *, by_caretaker: bool = False) -> Event:
-    """An event of the own seat."""
+    """Return an event of the own seat."""
     message = events_pb2.Event(sequence=9, seat=0)
     getattr(message, kind).SetInParent()
     if by_caretaker:
@@ -20,13 +20,13 @@ def event(kind: str, *, by_caretaker: bool = False) -> Event:
 
 
 def told() -> tuple[Notices, list[str]]:
-    """Notices, and what they put into the log."""
+    """Return notices, and the list of lines that they add to the log."""
     log: list[str] = []
     return Notices(WORDS, log.append), log
 
 
 def test_a_choice_that_came_too_late_is_said_and_stays_said() -> None:
-    """The service was away until the clock ran out: a bot chose, and the person reads that the own choice is lost."""
+    """The clock ran out while the service was away: the log reports that a bot chose instead."""
     notices, log = told()
     assert "Not sent yet: Stop" in notices.sends("Stop", is_away=True)
     notices.happened(event("timed_out"))
@@ -39,7 +39,7 @@ def test_a_choice_that_came_too_late_is_said_and_stays_said() -> None:
 
 
 def test_a_choice_that_arrives_after_a_while_is_said_to_have_arrived() -> None:
-    """The connection was lost while it was on its way."""
+    """The connection was lost while the choice was sent."""
     notices, log = told()
     notices.sends("Stop", is_away=False)
     assert "Not sent yet: Stop" in notices.connection_lost()
@@ -48,7 +48,7 @@ def test_a_choice_that_arrives_after_a_while_is_said_to_have_arrived() -> None:
 
 
 def test_a_choice_that_arrives_at_once_needs_no_word() -> None:
-    """It is on the board."""
+    """The board shows such a choice, so the log needs no line."""
     notices, log = told()
     notices.sends("Stop", is_away=False)
     notices.arrived()
@@ -56,7 +56,7 @@ def test_a_choice_that_arrives_at_once_needs_no_word() -> None:
 
 
 def test_a_choice_that_nobody_answered_is_settled_by_the_log() -> None:
-    """Either it stands there, or a bot's does."""
+    """If the log has the choice, it counted; if it has a bot's choice, it did not."""
     for by_caretaker, expected in ((False, "has arrived: Stop"), (True, "did not count: Stop")):
         notices, log = told()
         notices.sends("Stop", is_away=True)
@@ -66,7 +66,7 @@ def test_a_choice_that_nobody_answered_is_settled_by_the_log() -> None:
 
 
 def test_time_outs_are_counted_until_a_choice_of_ones_own() -> None:
-    """Three turns in a row are the end, and that is said before it happens and when it has."""
+    """Three time-outs in a row forfeit the seat; the log warns before and reports it after."""
     notices, _ = told()
     notices.happened(event("timed_out"))
     assert "1 of 3 turns in a row" in notices.said

@@ -1,4 +1,4 @@
-"""How a person likes the terminal is remembered, and never keeps it from starting."""
+"""Preferences of the terminal are saved; a broken file does not prevent the start."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rollbook_clients.terminal.preferences import PACES, USUAL_PACE, Preferences
 
 
 def test_what_was_set_is_so_next_time(tmp_path: Path) -> None:
-    """Pace and bell, in a file of this person's alone."""
+    """Pace and bell are saved in a file that only this user can read."""
     file = tmp_path / "preferences.json"
     first = Preferences(file)
     assert (USUAL_PACE, True) == (first.pace, first.bell)
@@ -22,7 +22,7 @@ def test_what_was_set_is_so_next_time(tmp_path: Path) -> None:
 
 
 def test_the_pace_goes_round_from_nothing_to_two_seconds() -> None:
-    """Every pace can be had with one key, and none is slower than two seconds."""
+    """One key cycles through all paces, from 0 to 2 seconds."""
     preferences = Preferences()
     seen = []
     for _ in PACES:
@@ -34,7 +34,7 @@ def test_the_pace_goes_round_from_nothing_to_two_seconds() -> None:
 
 @pytest.mark.parametrize("kept", ["", "[]", "{", '{"pace": 99, "bell": "loud"}', '{"pace": null}'])
 def test_a_file_that_makes_no_sense_is_as_good_as_none(tmp_path: Path, kept: str) -> None:
-    """Somebody edited it, or the disk was full: one still plays."""
+    """With a broken file, such as after a full disk, the program starts with the defaults."""
     file = tmp_path / "preferences.json"
     file.write_text(kept, encoding="utf-8")
     preferences = Preferences(file)
@@ -42,7 +42,7 @@ def test_a_file_that_makes_no_sense_is_as_good_as_none(tmp_path: Path, kept: str
 
 
 def test_a_folder_that_cannot_be_written_costs_only_the_memory(tmp_path: Path) -> None:
-    """What is set holds for now."""
+    """The preferences apply until the program ends."""
     preferences = Preferences(tmp_path / "nowhere" / "preferences.json")
     preferences.switch_bell()
     assert not preferences.bell

@@ -1,4 +1,4 @@
-"""The commands as people have them: in real pseudo-terminals, beside a real service, by keys and by mouse."""
+"""The commands at real pseudo-terminals and a real service, by keys and by mouse."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ RIGHT, UP, END, HOME = "\x1b[C", "\x1b[A", "\x1b[F", "\x1b[H"
 
 
 def may_advance(text: str) -> bool:
-    """Whether a throw of Can't Stop can be used, whatever it is."""
+    """Whether the screen offers an advance of Can't Stop."""
     return "1 Advance" in text or "1 Two steps" in text
 
 
 def serve(data: Path, address: str) -> list[str]:
-    """The words that start a service."""
+    """The command line that starts a service."""
     words = ["serve", "--data", str(data), "--listen", address, "--durability", "relaxed", "--log-level", "info"]
     return [sys.executable, "-m", "rollbook", *words]
 
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Where a service listens."""
+    """The address of a running service."""
     with started(serve(tmp_path_factory.mktemp("service"), "127.0.0.1:0")) as one:
         yield one.address
 
 
 def game_in_the_form(text: str) -> str:
-    """The game of the form for a new match; empty while the form is being drawn."""
+    """The game that the form for a new match shows; empty while the form is being drawn."""
     found = re.search(r"Game +\u2039 (.+?) \u203a", text)
     return found[1] if found else ""
 
 
 def opened(terminal: Pseudo, game: str) -> str:
-    """Open a match of this game from the lobby, and sit down; its id."""
+    """Open a match of this game from the lobby and take a seat; returns its id."""
     terminal.until("Rollbook")
     terminal.press("o")
     terminal.until("Open the match")
@@ -67,7 +67,7 @@ def opened(terminal: Pseudo, game: str) -> str:
 
 
 def joined(terminal: Pseudo, match_id: str) -> None:
-    """Sit down at a match by its id."""
+    """Take a seat in a match by its id."""
     terminal.until("Rollbook")
     terminal.press("c")
     terminal.until("Invitation, or the id")
@@ -77,7 +77,7 @@ def joined(terminal: Pseudo, match_id: str) -> None:
 def seated(  # noqa: PLR0917 - who sits where
     stack: ExitStack, address: str, game: str, home: Path, seats: int, env: dict[str, str] | None = None
 ) -> list[Pseudo]:
-    """So many people's terminals at one table, each with a home of its own."""
+    """Return the terminals of this many players at one table, each with its own home."""
     terminals = []
     for name in NAMES[:seats]:
         words = ["play", "--service", address, "--name", name, "--pace", "0"]
@@ -90,7 +90,7 @@ def seated(  # noqa: PLR0917 - who sits where
 
 @pytest.mark.parametrize("game", STRATEGIES)
 def test_people_at_terminals_play_a_whole_match(address: str, game: str, tmp_path: Path) -> None:
-    """From the lobby to the places by keys alone: what is offered can be chosen, and everybody sees the end."""
+    """From the lobby to the places by keys alone: offered entries can be chosen, and all players see the end."""
     strategies = STRATEGIES[game]
     with ExitStack() as stack:
         terminals = seated(stack, address, game, tmp_path, len(strategies))
@@ -106,7 +106,7 @@ def test_people_at_terminals_play_a_whole_match(address: str, game: str, tmp_pat
 
 
 def test_the_mouse_chooses_as_well(address: str, tmp_path: Path) -> None:
-    """A click on a line of the menu is the choice that stands there."""
+    """A click on a line of the menu makes the choice of that line."""
     with ExitStack() as stack:
         terminals = seated(stack, address, "cant_stop", tmp_path, 2)
         mine = on_turn(terminals)
@@ -117,7 +117,7 @@ def test_the_mouse_chooses_as_well(address: str, tmp_path: Path) -> None:
 
 
 def on_turn(terminals: list[Pseudo]) -> Pseudo:
-    """The terminal of whoever is to choose."""
+    """The terminal of the player whose turn it is."""
     terminals[0].until(lambda text: "'s turn" in text or "Your turn" in text)
     mine = 0 if "Your turn" in terminals[0].text else 1
     terminals[mine].until("Your turn")
@@ -125,7 +125,7 @@ def on_turn(terminals: list[Pseudo]) -> Pseudo:
 
 
 def test_a_seat_is_kept_over_a_restart_of_the_terminal(address: str, tmp_path: Path) -> None:
-    """The token lies in a file of the user's alone; whoever comes back is the same guest and goes on where one was."""
+    """The token is in a file that only the user can read; after a restart the same guest plays on."""
     with ExitStack() as stack:
         terminals = seated(stack, address, "cant_stop", tmp_path, 2)
         mine = on_turn(terminals)
@@ -144,7 +144,7 @@ def test_a_seat_is_kept_over_a_restart_of_the_terminal(address: str, tmp_path: P
 
 
 def test_a_lost_connection_shows_and_heals(tmp_path: Path) -> None:
-    """While the service is gone the terminal says so; when it is back the match goes on, and nothing is missed."""
+    """While the service is away the terminal shows it; when it is back the match continues without losing an event."""
     address = f"127.0.0.1:{free_port()}"
     data = tmp_path / "data"
     with ExitStack() as stack:
@@ -163,7 +163,7 @@ def test_a_lost_connection_shows_and_heals(tmp_path: Path) -> None:
 
 
 def test_a_spectator_watches_keeps_heads_and_looks_at_it_again(address: str, tmp_path: Path) -> None:
-    """`rollbook watch` shows a match and writes down what the service vouched for; `replay` takes it home."""
+    """`rollbook watch` shows a match and saves the signed heads; `replay` saves the file."""
     heads = tmp_path / "heads.jsonl"
     with ExitStack() as stack:
         playing = stack.enter_context(pseudo(["play", "--service", address, "--name", "Anna"], tmp_path / "Anna"))
@@ -185,7 +185,7 @@ def test_a_spectator_watches_keeps_heads_and_looks_at_it_again(address: str, tmp
 
 
 def test_without_colours_nothing_is_drawn_in_colour(address: str, tmp_path: Path) -> None:
-    """NO_COLOR is kept: what is sent to the terminal has shades of grey at most, and the board can be read."""
+    """With NO_COLOR the output has at most shades of grey, and the board stays readable."""
     with ExitStack() as stack:
         terminals = seated(stack, address, "cant_stop", tmp_path, 2, {"NO_COLOR": "1", "COLORTERM": "truecolor"})
         on_turn(terminals).until(may_advance)
@@ -195,7 +195,7 @@ def test_without_colours_nothing_is_drawn_in_colour(address: str, tmp_path: Path
 
 
 def test_german_by_locale_and_by_flag(address: str, tmp_path: Path) -> None:
-    """The language is that of the environment, and --language decides where it is given."""
+    """The language follows the environment, unless --language is given."""
     with (
         pseudo(["play", "--service", address], tmp_path / "a", env={"LANG": "de_DE.UTF-8"}) as by_locale,
         pseudo(["play", "--service", address, "--language", "de"], tmp_path / "b") as by_flag,
@@ -206,7 +206,7 @@ def test_german_by_locale_and_by_flag(address: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", [["play"], ["watch"], ["watch", "a" * 24]], ids=" ".join)
 def test_without_a_service_it_says_how_to_start_one(command: list[str], tmp_path: Path) -> None:
-    """Exit code 1, and the command that helps."""
+    """Exit code 1, with the command that starts a service."""
     words = [*command, "--service", f"127.0.0.1:{free_port()}"]
     with pseudo(words, tmp_path) as terminal:
         assert 1 == terminal.ended()
@@ -214,7 +214,7 @@ def test_without_a_service_it_says_how_to_start_one(command: list[str], tmp_path
 
 
 def test_who_is_refused_hears_it_before_any_screen_is_drawn(address: str, tmp_path: Path) -> None:
-    """A wrong token ends with 1 and a match that is not there with 3, and the reason stays on the terminal."""
+    """A wrong token ends with 1, an unknown match with 3, and the reason stays on the terminal."""
     for words, code, said in (
         (["play", "--token", "nonsense"], 1, "not a signed JWT"),
         (["watch", "a" * 24], 3, "No such match, or you may not see it."),
@@ -226,7 +226,7 @@ def test_who_is_refused_hears_it_before_any_screen_is_drawn(address: str, tmp_pa
 
 @pytest.mark.parametrize("command", [["play"], ["watch"], ["replay", "match.rollbook"]], ids=" ".join)
 def test_without_a_terminal_it_is_wrong_usage(command: list[str]) -> None:
-    """In a pipe there is nothing to draw on; exit code 64 and what to use instead."""
+    """In a pipe the command ends with exit code 64 and names a command to use instead."""
     done = subprocess.run(
         [sys.executable, "-m", "rollbook", *command],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""The screens without a terminal: keys and clicks go in, and what a person would see is looked at."""
+"""The screens without a terminal: keys and clicks go in, and the test inspects the drawn screen."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ USUAL = OpenMatchRequest(
 def on_screen(
     screen: Screen[None], does: Callable[[Pilot[Any]], Awaitable[None]], size: tuple[int, int] = (80, 24)
 ) -> None:
-    """Show a screen and do something to it."""
+    """Show a screen and run a scenario on it."""
 
     async def run() -> None:
         app = Terminal(screen, WORDS)
@@ -51,10 +51,10 @@ def on_screen(
 
 
 class Playing(Screen[None]):
-    """A control at a moment of a match, and what is chosen with it."""
+    """A control at a moment of a match; records the choices made with it."""
 
     def __init__(self, game: str, moment: Callable[[Any], bool], seats: int = 3) -> None:
-        """Stop at the first moment that is like this."""
+        """Stop the match at the first moment that meets the condition."""
         super().__init__()
         film = Film(simulated(game, seats))
         for position in range(len(film) - 1):
@@ -70,16 +70,16 @@ class Playing(Screen[None]):
         self.chosen: list[Any] = []
 
     def compose(self) -> list[Control]:
-        """The control alone."""
+        """Compose the control alone."""
         return [self.control]
 
     def on_mount(self) -> None:
-        """Offer what is legal."""
+        """Offer the legal choices."""
         self.control.say("")
         self.control.offer(self.offered, self.shown)
 
     def on_menu_chosen(self, event: Menu.Chosen) -> None:
-        """Remember it."""
+        """Record the choice."""
         self.chosen.append(event.choice)
 
 
@@ -89,7 +89,7 @@ class Playing(Screen[None]):
 @pytest.mark.parametrize("columns", [80, 116, 127, 128])
 @pytest.mark.parametrize("game", current())
 def test_the_log_never_takes_room_from_the_board(game: str, columns: int) -> None:
-    """Wherever the log stands beside the board, there are 80 columns left: no die and no heading is cut off."""
+    """If the log is beside the board, 80 columns remain: no die and no heading is cut off."""
     screen = ReplayScreen(Film(simulated(game, current()[game].seats[-1])), WORDS)
 
     async def does(pilot: Pilot[Any]) -> None:
@@ -102,7 +102,7 @@ def test_the_log_never_takes_room_from_the_board(game: str, columns: int) -> Non
 
 
 def test_a_replay_says_at_80_columns_whose_eyes_it_looks_through() -> None:
-    """The time may be cut off at the side; who sees it may not."""
+    """The time may be cut off at the side, the perspective may not."""
 
     async def does(pilot: Pilot[Any]) -> None:
         await pilot.press("g", "9", "9", "enter")
@@ -113,7 +113,7 @@ def test_a_replay_says_at_80_columns_whose_eyes_it_looks_through() -> None:
 
 
 def test_keys_go_through_a_replay_by_event_turn_and_number() -> None:
-    """Step, jump to a turn, both ends: the position is what the keys say, and never outside of the match."""
+    """Keys step, jump to a turn and go to both ends; the position stays inside the match."""
     film = Film(simulated("cant_stop"))
     screen = ReplayScreen(film, WORDS)
 
@@ -131,12 +131,12 @@ def test_keys_go_through_a_replay_by_event_turn_and_number() -> None:
 
 
 def test_a_replay_plays_by_itself_and_stops_at_the_end() -> None:
-    """Space begins and ends it; a faster speed is said; the end is where it stops."""
+    """Space starts and stops; the screen shows a new speed; playing stops at the end."""
     film = Film(simulated("wuerfelzoo", 2))
     screen = ReplayScreen(film, WORDS)
 
     async def does(pilot: Pilot[Any]) -> None:
-        # At half an event a second it is at the end in minutes, however busy the machine is.
+        # At half an event a second the end is minutes away, even on a busy machine.
         await pilot.press("home", *["minus"] * len(SPEEDS), "space")
         assert "Playing 0.5 events a second" in screen_lines(pilot.app)
         await pilot.press(*["plus"] * len(SPEEDS))
@@ -149,7 +149,7 @@ def test_a_replay_plays_by_itself_and_stops_at_the_end() -> None:
 
 
 def test_a_replay_can_be_seen_through_every_pair_of_eyes() -> None:
-    """`v` goes round through all of them; a hand is open only to those who saw it."""
+    """`v` cycles through all perspectives; a hand is open only to seats that saw it."""
     film = Film(simulated("allie_gator", 2))
     screen = ReplayScreen(film, WORDS)
 
@@ -166,7 +166,7 @@ def test_a_replay_can_be_seen_through_every_pair_of_eyes() -> None:
 
 
 def test_a_match_with_fixed_dice_says_so() -> None:
-    """Nobody brought entropy, so nobody should take the dice for fair ones."""
+    """No seat brought entropy, so players must not take the dice for fair."""
 
     async def does(pilot: Pilot[Any]) -> None:
         assert "fixed dice, not fair ones" in screen_lines(pilot.app).splitlines()[0]
@@ -175,7 +175,7 @@ def test_a_match_with_fixed_dice_says_so() -> None:
 
 
 def test_a_button_of_a_replay_can_be_clicked() -> None:
-    """Everything that keys do can be done with the mouse."""
+    """Every action of a key is available by mouse."""
     screen = ReplayScreen(Film(simulated("cant_stop")), WORDS)
 
     async def does(pilot: Pilot[Any]) -> None:
@@ -193,7 +193,7 @@ def test_a_button_of_a_replay_can_be_clicked() -> None:
 
 
 def test_a_number_chooses_from_a_menu() -> None:
-    """One key is enough for one of the first nine."""
+    """A digit chooses one of the first nine entries."""
     screen = Playing("cant_stop", lambda match: len(match.game.legal(match.state)) > 2)
 
     async def does(pilot: Pilot[Any]) -> None:
@@ -205,7 +205,7 @@ def test_a_number_chooses_from_a_menu() -> None:
 
 
 def test_arrows_and_enter_choose_from_a_menu() -> None:
-    """Down once and Enter is the second line."""
+    """Down and Enter choose the second line."""
     screen = Playing("cant_stop", lambda match: len(match.game.legal(match.state)) > 2)
 
     async def does(pilot: Pilot[Any]) -> None:
@@ -217,7 +217,7 @@ def test_arrows_and_enter_choose_from_a_menu() -> None:
 
 
 def test_a_choice_of_two_steps_can_be_taken_back_half_way() -> None:
-    """A snap asks for the new target next; Backspace, or the last line, takes it back."""
+    """A snap asks for the new target next; Backspace or the last line takes the snap back."""
     screen = Playing("allie_gator", lambda match: len(match.game.legal(match.state)) > 5)
 
     async def does(pilot: Pilot[Any]) -> None:
@@ -239,7 +239,7 @@ def test_a_choice_of_two_steps_can_be_taken_back_half_way() -> None:
 
 
 def test_dice_are_picked_by_letters_and_by_mouse() -> None:
-    """A letter and a click do the same; what the picked dice would do is said at once, and sent by its number."""
+    """A letter and a click pick the same die; the effect of the pick is shown, and Enter sends it."""
     screen = Playing("wuerfelzoo", lambda match: len(match.game.legal(match.state).plays) > 1)
 
     async def does(pilot: Pilot[Any]) -> None:
@@ -261,7 +261,7 @@ def test_dice_are_picked_by_letters_and_by_mouse() -> None:
 
 
 def test_dice_that_cannot_be_laid_are_not_sent() -> None:
-    """Enter on a pick that is not legal does nothing but say why."""
+    """Enter on an illegal pick sends nothing and shows the reason."""
     screen = Playing("wuerfelzoo", lambda match: bool(match.game.legal(match.state).plays))
 
     async def does(pilot: Pilot[Any]) -> None:
@@ -273,7 +273,7 @@ def test_dice_that_cannot_be_laid_are_not_sent() -> None:
     on_screen(screen, does)
 
 
-# NewMatch a match
+# NewMatch: the form for a match
 
 
 @pytest.mark.parametrize(
@@ -285,7 +285,7 @@ def test_dice_that_cannot_be_laid_are_not_sent() -> None:
         ),
         *((f"home {line} enter", USUAL) for line in ("", "down", "down down down")),
         (
-            # Raffzahn was looked at, which takes three people; it leaves nothing behind.
+            # The cursor was on Raffzahn, which needs three players; that does not change other lines.
             "home right left end enter",
             USUAL,
         ),
@@ -307,7 +307,7 @@ def test_dice_that_cannot_be_laid_are_not_sent() -> None:
     ],
 )
 def test_a_match_is_agreed_on_line_by_line(keys: str, expected: OpenMatchRequest) -> None:
-    """Left and right change a value, Enter on any line opens the match with all of them."""
+    """Left and right change a value, Enter on any line opens the match with all values."""
     agreed: list[OpenMatchRequest | None] = []
 
     async def does(pilot: Pilot[Any]) -> None:
@@ -321,7 +321,7 @@ def test_a_match_is_agreed_on_line_by_line(keys: str, expected: OpenMatchRequest
 
 
 def test_options_that_do_not_go_together_cannot_be_opened() -> None:
-    """Four columns are for three seats: with two the form says why, and stays."""
+    """Four columns need three seats: with two the form shows the reason and stays open."""
     agreed: list[OpenMatchRequest | None] = []
 
     async def does(pilot: Pilot[Any]) -> None:
@@ -339,7 +339,7 @@ def test_options_that_do_not_go_together_cannot_be_opened() -> None:
 
 
 def test_help_explains_a_new_match_and_its_game() -> None:
-    """Whoever does not know the game yet can read of it before agreeing on it, and comes back to the same lines."""
+    """A user can read the rules of the chosen game, and returns to the same lines of the form."""
 
     async def does(pilot: Pilot[Any]) -> None:
         pilot.app.push_screen(NewMatch(WORDS))
@@ -354,7 +354,7 @@ def test_help_explains_a_new_match_and_its_game() -> None:
 
 
 def test_the_log_is_laid_out_anew_when_the_terminal_grows() -> None:
-    """A line that was broken on a small screen stands whole on a large one, and none is cut off on the way back."""
+    """A line wrapped on a small screen is one line on a large one, and no line is cut off on the way back."""
     screen = ReplayScreen(Film(simulated("wuerfelzoo", 4)), WORDS)
 
     async def does(pilot: Pilot[Any]) -> None:
@@ -373,7 +373,7 @@ def test_the_log_is_laid_out_anew_when_the_terminal_grows() -> None:
 
 
 def test_a_menu_fits_beside_its_notes_on_a_small_screen() -> None:
-    """An entry takes one line, however long its note is; what was cut off is said below."""
+    """An entry takes one line, even with a long note; the note is shown whole below the menu."""
     screen = Playing("allie_gator", lambda match: len(match.game.legal(match.state)) > 5)
 
     async def does(pilot: Pilot[Any]) -> None:

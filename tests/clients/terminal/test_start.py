@@ -1,4 +1,4 @@
-"""How the commands begin and end: files, names, and what they load."""
+"""Start and end of the commands: files, names, and imported modules."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEY = Ed25519PrivateKey.from_private_bytes(bytes(32))
 
 
 def test_a_replay_file_is_looked_at_without_a_service(tmp_path: Path) -> None:
-    """A file stands for itself; `q` ends with exit code 0 and gives the screen back."""
+    """The file needs no service; `q` ends with exit code 0 and restores the screen."""
     file = tmp_path / "match.rollbook"
     file.write_bytes(write(simulated("allie_gator", 3), KEY))
     with pseudo(["replay", str(file)], tmp_path) as terminal:
@@ -33,7 +33,7 @@ def test_a_replay_file_is_looked_at_without_a_service(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"no replay at all", b"\x89ROLL\r\n\x1a" + bytes(200)], ids=len)
 def test_a_file_that_is_no_replay_is_refused_with_a_reason(tmp_path: Path, content: bytes) -> None:
-    """Exit code 3, the name of the file and why."""
+    """Exit code 3, with the name of the file and the reason."""
     file = tmp_path / "match.rollbook"
     file.write_bytes(content)
     with pseudo(["replay", str(file)], tmp_path) as terminal:
@@ -42,7 +42,7 @@ def test_a_file_that_is_no_replay_is_refused_with_a_reason(tmp_path: Path, conte
 
 
 def test_a_match_instead_of_a_file_asks_the_service(tmp_path: Path) -> None:
-    """What is no file is taken for the id of a match; without a service it says how to start one."""
+    """A word that names no file is taken as a match id; without a service the command explains how to start one."""
     words = ["replay", "a" * 24, "--service", f"127.0.0.1:{free_port()}"]
     with pseudo(words, tmp_path) as terminal:
         assert 1 == terminal.ended()
@@ -50,7 +50,7 @@ def test_a_match_instead_of_a_file_asks_the_service(tmp_path: Path) -> None:
 
 
 def test_a_name_is_kept_until_another_is_given(tmp_path: Path) -> None:
-    """One says once how one is called; what a service would refuse is left out of it."""
+    """The name is saved without characters that a service would refuse."""
     folder = tmp_path / "state" / "rollbook"
     assert "Anna" == Profile(folder, "  Anna\x1b ").name
     assert "Anna" == Profile(folder).name
@@ -70,7 +70,7 @@ def test_a_login_name_that_no_player_may_have_is_not_used(
 
 @pytest.mark.parametrize("command", ["play", "watch", "replay"])
 def test_a_command_loads_neither_grpc_nor_textual_before_it_is_called(command: str) -> None:
-    """`rollbook --help` lists all commands, and must not pay for a terminal that nobody asked for."""
+    """`rollbook --help` imports all commands and must not import the terminal."""
     script = f"import sys\nimport rollbook_clients.commands.{command}\nprint(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert set() == {"grpc", "textual"} & {name.partition(".")[0] for name in done.stdout.split()}
@@ -78,7 +78,7 @@ def test_a_command_loads_neither_grpc_nor_textual_before_it_is_called(command: s
 
 @pytest.mark.parametrize("command", ["play", "watch", "replay"])
 def test_help_explains_the_command(command: str) -> None:
-    """Every flag has its sentence."""
+    """`--help` describes every flag."""
     done = subprocess.run(
         [sys.executable, "-m", "rollbook", command, "--help"], capture_output=True, text=True, check=True
     )
@@ -87,7 +87,7 @@ def test_help_explains_the_command(command: str) -> None:
 
 
 def test_where_the_terminal_is_not_installed_one_line_says_what_brings_it() -> None:
-    """`pip install .` alone, or with another extra, is no reason for a traceback."""
+    """After `pip install .` without the extra the command names it, without a traceback."""
     without = "import sys; sys.modules['textual'] = None; sys.argv = ['rollbook', 'play']"
     done = subprocess.run(
         [sys.executable, "-c", f"{without}; from rollbook.__main__ import main; main()"],

@@ -1,4 +1,4 @@
-"""The texts: both languages say the same things, and everything that is said has a text."""
+"""Both languages have the same texts, and every key in the code has a text."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ SOURCES = "\n".join(
 
 
 def facts_of(text: str) -> set[str]:
-    """What the text names in braces."""
+    """The names in braces of a text."""
     return {name for _, name, _, _ in Formatter().parse(text) if name}
 
 
 def test_both_languages_have_the_same_keys_in_the_same_order() -> None:
-    """A sentence that one language lacks would end the program in the middle of a match."""
+    """A missing sentence would end the program in the middle of a match."""
     assert list(ENGLISH) == list(GERMAN)
 
 
 @pytest.mark.parametrize("key", ENGLISH)
 def test_a_text_has_the_same_facts_in_both_languages(key: str) -> None:
-    """A fact that only one language names is missing in the other, or breaks it."""
+    """A fact that only one language uses is lost or fails in the other."""
     assert facts_of(ENGLISH[key]) == facts_of(GERMAN[key])
     assert ENGLISH[key].strip()
     assert GERMAN[key].strip()
@@ -42,12 +42,12 @@ def test_a_text_has_the_same_facts_in_both_languages(key: str) -> None:
 
 @pytest.mark.parametrize("key", [key for key in ENGLISH if key.startswith("help.")])
 def test_no_line_of_a_help_wraps(key: str) -> None:
-    """They are laid out in columns, which a wrapped line would tear apart."""
+    """The help is laid out in columns, which a wrapped line would break."""
     assert [] == [line for texts in TEXTS.values() for line in texts[key].splitlines() if len(line) > WIDE]
 
 
 def test_every_key_that_is_named_has_a_text() -> None:
-    """Keys are plain strings, so only a test finds the one that was mistyped."""
+    """Keys are plain strings, so only a test finds a mistyped one."""
     named = set(re.findall(r'words\(\s*"([a-z_0-9.]+)"', SOURCES))
     counted = set(re.findall(r'words\.count\(\s*"([a-z_0-9.]+)"', SOURCES))
     assert len(named) > 30
@@ -56,7 +56,7 @@ def test_every_key_that_is_named_has_a_text() -> None:
 
 
 def test_no_text_is_there_for_nothing() -> None:
-    """Every key is named in the sources, or belongs to a family whose beginning is."""
+    """The sources name every key, or the beginning of its family."""
     families = set(re.findall(r'f?"([a-z_]+(?:\.[a-z_]+)*\.)\{', SOURCES))
     kinds = re.findall(r'f"\{\w+\}((?:\.[a-z]+)+)"', SOURCES)
     unused = [
@@ -75,7 +75,7 @@ def test_no_text_is_there_for_nothing() -> None:
     [("de_DE.UTF-8", "de"), ("de_CH", "de"), ("en_GB.UTF-8", "en"), ("fr_FR.UTF-8", "en"), ("C", "en")],
 )
 def test_the_language_is_that_of_the_locale(monkeypatch: pytest.MonkeyPatch, locale: str, language: str) -> None:
-    """Nobody should need a flag to be understood; who speaks neither language gets English."""
+    """The locale selects the language; other locales get English."""
     for variable in ("LC_ALL", "LC_MESSAGES"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("LANG", locale)
@@ -83,6 +83,6 @@ def test_the_language_is_that_of_the_locale(monkeypatch: pytest.MonkeyPatch, loc
 
 
 def test_an_unknown_language_is_english() -> None:
-    """Better English than nothing."""
+    """The fallback is English."""
     assert "en" == words_in("tlh").language
     assert {"en", "de"} == set(TEXTS)

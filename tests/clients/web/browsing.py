@@ -1,4 +1,4 @@
-"""The page in a process of its own, and browsers on it: the system's Chromium, driven by Playwright."""
+"""Runs the page in its own process and browsers on it: the system's Chromium, driven by Playwright."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ FLAGS: Final = [
     "--disable-sync",
 ]
 WAIT_MS: Final = 60_000
-"""A busy machine takes its time; whatever is waited for is a condition."""
+"""Longest wait for a condition, in ms, for busy machines."""
 
 ENLARGED: Final = "(times) => { document.documentElement.style.fontSize = `${112.5 * times}%`; }"
-"""Letters so many times as large."""
+"""Script that enlarges the letters by a factor."""
 
 LOST: Final = "lost:"
 WATCHED: Final = """addEventListener("DOMContentLoaded", () => {
@@ -60,11 +60,11 @@ WATCHED: Final = """addEventListener("DOMContentLoaded", () => {
     .observe(live, { childList: true, subtree: true, attributes: true });
   addEventListener("focusin", look);
 });"""
-"""Says each time that a table is redrawn and the focus is nowhere then, or what stays there was replaced."""
+"""Script that records each redraw of the table after which the focus is lost or a kept element was replaced."""
 
 
 def answers(address: str) -> bool:
-    """Whether somebody listens there."""
+    """Whether a server listens at the address."""
     host, _, port = address.rpartition(":")
     with suppress(OSError), socket.create_connection((host, int(port)), 5):
         return True
@@ -72,7 +72,7 @@ def answers(address: str) -> bool:
 
 
 class WebProcess:
-    """`rollbook web` on a port that stays the same, however often it is killed."""
+    """`rollbook web` on a port that stays the same over restarts."""
 
     def __init__(self, folder: Path, service: str) -> None:
         self._folder = folder
@@ -82,28 +82,28 @@ class WebProcess:
         self.process = self.start()
 
     def start(self) -> subprocess.Popen[bytes]:
-        """Start it."""
+        """Start the process."""
         words = ["web", "--listen", f"127.0.0.1:{self.port}", "--service", self._service]
         with (self._folder / "web.log").open("ab") as said:
             return subprocess.Popen([sys.executable, "-m", "rollbook", *words], stdout=said, stderr=said)
 
     def is_up(self) -> bool:
-        """Whether it answers."""
+        """Whether the page answers."""
         return answers(f"127.0.0.1:{self.port}")
 
     def said(self) -> str:
-        """What it has printed."""
+        """The output so far."""
         return (self._folder / "web.log").read_text(encoding="utf-8")
 
     def kill(self) -> None:
-        """End it without a word."""
+        """Kill the process without warning."""
         self.process.kill()
         self.process.wait()
 
 
 @asynccontextmanager
 async def page_of(folder: Path, service: str) -> AsyncIterator[WebProcess]:
-    """The page of a service, ended in the end."""
+    """Serve the page of a service; ends it afterwards."""
     web = WebProcess(folder, service)
     try:
         while not (web.is_up() and answers(service)):
@@ -116,7 +116,7 @@ async def page_of(folder: Path, service: str) -> AsyncIterator[WebProcess]:
 
 @asynccontextmanager
 async def served_page(folder: Path) -> AsyncIterator[tuple[Serving, WebProcess]]:
-    """A service and its page, both ended in the end."""
+    """Serve a service and its page; ends both afterwards."""
     service = Serving(folder / "data")
     try:
         async with page_of(folder, service.address) as web:
@@ -127,7 +127,7 @@ async def served_page(folder: Path) -> AsyncIterator[tuple[Serving, WebProcess]]
 
 @asynccontextmanager
 async def chromium() -> AsyncIterator[Browser]:
-    """A browser that nothing else uses."""
+    """Start a browser for one test."""
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         try:
@@ -138,7 +138,7 @@ async def chromium() -> AsyncIterator[Browser]:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the page answered."""
+    """An answer of the page."""
 
     status: int
     headers: Mapping[str, str]
@@ -146,12 +146,12 @@ class Answer:
 
     @property
     def text(self) -> str:
-        """As text."""
+        """The body as text."""
         return self.body.decode()
 
 
 class Reader:
-    """Somebody who reads what the page sends, byte for byte: a browser without scripts, with cookies of its own."""
+    """A browser without scripts, with its own cookies; keeps every answer byte for byte."""
 
     def __init__(self, url: str, language: str = "en") -> None:
         self._url = url
@@ -159,16 +159,16 @@ class Reader:
         self._opener = build_opener(HTTPCookieProcessor(CookieJar()))
 
     def get(self, path: str, accept: str = "text/html") -> Answer:
-        """An answer, whatever its status."""
+        """Get a path; returns the answer with any status."""
         return self._sent(path, None, self._headers(accept))
 
     def post(self, path: str, fields: Mapping[str, str], accept: str = "text/html") -> Answer:
-        """What a form sends, with the token of a form."""
+        """Send a form with its token."""
         sent = urlencode({**fields, "form_token": self.form_token()}).encode()
         return self._sent(path, sent, self._headers(accept))
 
     def upload(self, path: str, name: str, data: bytes) -> Answer:
-        """What a form with a file sends."""
+        """Send a form with a file."""
         edge = "edge-of-a-part"
         token = f'--{edge}\r\ncontent-disposition: form-data; name="form_token"\r\n\r\n{self.form_token()}\r\n'
         head = f'--{edge}\r\ncontent-disposition: form-data; name="{name}"; filename="a.rollbook"\r\n\r\n'
@@ -177,7 +177,7 @@ class Reader:
         return self._sent(path, body, headers)
 
     def form_token(self) -> str:
-        """What forms of this browser carry."""
+        """The token in the forms of this browser."""
         return self.get("/replays").text.partition('name="form-token" content="')[2].partition('"')[0]
 
     def _headers(self, accept: str) -> dict[str, str]:
@@ -194,7 +194,7 @@ class Reader:
 
 
 class Person:
-    """Somebody with a browser of their own, and what went wrong in it."""
+    """A person with their own browser; records its errors."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -211,18 +211,18 @@ class Person:
 
     @classmethod
     async def arrive(cls, browser: Browser, *, language: str = "en", width: int = 1280, height: int = 800) -> Person:
-        """With nothing kept from before."""
+        """Open a browser without any stored data."""
         return await cls.within(await browser.new_context(viewport={"width": width, "height": height}, locale=language))
 
     @classmethod
     async def within(cls, context: BrowserContext) -> Person:
-        """In a browser set up like this."""
+        """Open a page in a browser context with its own settings."""
         context.set_default_timeout(WAIT_MS)
         await context.add_init_script(WATCHED)
         return cls(await context.new_page())
 
     async def goto(self, url: str) -> None:
-        """Open an address, as often as it takes until somebody answers."""
+        """Open an address; repeats until a server answers."""
         for attempt in range(200):
             try:
                 await self.page.goto(url)
@@ -235,15 +235,15 @@ class Person:
 
     @property
     async def position(self) -> int:
-        """The event that the table shows."""
+        """The event number that the table shows."""
         return int(await self.page.locator("#table").get_attribute("data-position") or 0)
 
     async def is_over(self) -> bool:
-        """Whether the page says that the match has ended."""
+        """Whether the page shows the end of the match."""
         return await self.page.locator("#after").count() > 0
 
     async def choose(self, random: Random) -> bool:
-        """Choose something that is on offer, if anything is, and wait until it has happened."""
+        """Choose a random offered action, if there is one, and wait until it has happened."""
         page = self.page
         if not await page.locator("#choose").count():
             return False

@@ -1,4 +1,4 @@
-"""A page without a service, for what needs none."""
+"""A page without a service, for tests that need none."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.clients.web.browsing import WebProcess
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A page whose service is away: replays, verification and forms work all the same."""
+    """The address of a page whose service is away: replays, verification and forms still work."""
     web = WebProcess(tmp_path_factory.mktemp("page"), "127.0.0.1:1")
     deadline = time.monotonic() + 60
     while not web.is_up():

@@ -1,7 +1,7 @@
-"""`python -m tests.clients.web.pictures FOLDER`: what the page looks like, to be looked at before a change is done.
+"""`python -m tests.clients.web.pictures FOLDER` takes pictures of the page, to review before a change is done.
 
-Every table, end, replay and verdict, the lobby and the forms, on a phone and a desktop, in both languages, light and
-dark: a service is started, matches are played, and each page is painted. `--only WORD` paints those whose name has it.
+It starts a service, plays matches, and takes pictures of every table, end, replay and verdict, the lobby and the forms,
+on a phone and a desktop, in both languages, light and dark. `--only WORD` selects pictures by their names.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ SIZES: Final = {"phone": (360, 740), "desktop": (1280, 800)}
 LANGUAGES: Final = ("en", "de")
 SCHEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
 CHOICES: Final = 24
-"""So many are made before a table is painted."""
+"""The number of choices before a picture of a table is taken."""
 
 
 class Painter:
-    """Paints pages that one person sees."""
+    """Takes pictures of the pages that one person sees."""
 
     def __init__(self, folder: Path, url: str, only: str) -> None:
         self._folder = folder
@@ -37,11 +37,11 @@ class Painter:
         self._only = only
 
     def wants(self, name: str) -> bool:
-        """Whether somebody wants to see it."""
+        """Whether `--only` selects this picture."""
         return self._only in name
 
     async def paint(self, person: Person, name: str, path: str, ready: str = "main") -> None:
-        """A page in all its looks; it is ready when there is such an element."""
+        """Take pictures of a page in all its looks, once the element `ready` is on it."""
         for size, language, scheme in product(SIZES, LANGUAGES, SCHEMES):
             await person.page.context.add_cookies([{"name": "language", "value": language, "url": self._url}])
             width, height = SIZES[size]
@@ -55,7 +55,7 @@ class Painter:
 
 
 async def finished(service: str) -> dict[str, str]:
-    """A match that is over, of each game."""
+    """Play one match of each game; returns the ids by game."""
     found: dict[str, str] = {}
     async with connect(service, patience=Patience(arrival=60)) as table:
         while set(found) != set(current()):
@@ -66,7 +66,7 @@ async def finished(service: str) -> dict[str, str]:
 
 
 async def paint(folder: Path, only: str) -> None:
-    """Everything."""
+    """Take all pictures."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as place:
         service = Demonstrating(Path(place) / "data")
@@ -109,7 +109,7 @@ async def _table(painter: Painter, people: list[Person], url: str, game: str) ->
 
 
 def main() -> None:
-    """Paint what was asked for."""
+    """Read the arguments and take the pictures."""
     parser = argparse.ArgumentParser(prog="python -m tests.clients.web.pictures", description=__doc__)
     parser.add_argument("folder", type=Path, help="where the pictures go")
     parser.add_argument("--only", default="", help="paint those whose name has this in it")

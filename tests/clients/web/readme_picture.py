@@ -1,4 +1,4 @@
-"""`python -m tests.clients.web.readme_picture` draws the picture of the README anew: a moment of a golden match."""
+"""`python -m tests.clients.web.readme_picture` draws the README's picture: a moment of a golden match."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOMENT: Final = 120
 
 
 def drawn() -> str:
-    """The picture."""
+    """Return the picture as SVG."""
     film = Film(read(GOLDEN.read_bytes()).replay)
     shown = presentation(film.game.name)
     assert shown.picture is not None
@@ -26,7 +26,7 @@ def drawn() -> str:
 
 
 def main() -> None:
-    """Write it."""
+    """Write the picture."""
     PICTURE.write_text(drawn(), encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-"""Every page, as assistive technology meets it: nothing serious to stumble over, by light and in the dark."""
+"""Every page passes the checks of axe for assistive technology, in light and dark."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SMALL: Final = """(touched) => [...document.querySelectorAll(touched)]
 
 
 async def found(person: Person) -> list[str]:
-    """What is serious on the page as it is, and what is too small to be touched."""
+    """The serious findings of axe on the current page, and controls that are too small to touch."""
     said: list[str] = []
     for scheme in SCHEMES:
         await person.page.emulate_media(color_scheme=scheme)
@@ -36,7 +36,7 @@ async def found(person: Person) -> list[str]:
 
 
 def test_no_page_has_anything_serious_to_stumble_over(tmp_path: Path) -> None:
-    """Lobby, forms, tables of those who play and look on, replays with and without the end, verdicts, and refusals."""
+    """Lobby, forms, tables of players and spectators, replays with and without the end, verdicts, and refusals."""
 
     async def scenario() -> None:
         wrong: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""Clocks on the page: beside the seat that is awaited, at once after each change of turn, and none while away."""
+"""Clocks on the page: beside the awaited seat, right after each change of turn, and none while the service is away."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ SAMPLED: Final = """() => {
   new MutationObserver(look).observe(table, { childList: true, subtree: true, attributes: true, characterData: true });
   look();
 }"""
-"""Notes what is on the page whenever anything of the table changes."""
+"""Script that records the clocks after every change of the table."""
 
 HEARD: Final = """() => {
   window.warnings = [];
@@ -58,21 +58,20 @@ HEARD: Final = """() => {
   };
   new MutationObserver(note).observe(alarm, { childList: true, characterData: true, subtree: true });
 }"""
-"""Notes every time that is said at once, and the name beside which a clock runs then."""
+"""Script that records every announced time, with the name beside which a clock runs."""
 
 
 def milliseconds(text: str) -> int:
-    """What a clock shows, begun seconds counted.
+    """Convert the text of a clock to milliseconds, counting a started second as whole.
 
-    >>> milliseconds("1:05")
-    65000
+    >>> milliseconds("1:05") 65000
     """
     minutes, seconds = text.split(":")
     return (60 * int(minutes) + int(seconds)) * SECOND_MS
 
 
 def wrong_samples(samples: list[dict[str, Any]], events: list[Event]) -> list[str]:
-    """What the page showed that was not so."""
+    """Return the samples of the page that contradict the clocks computed from the events."""
     found, right = [], clocks_after([event.data for event in events], TURN_MS, RESERVE_MS)
     for sample in samples:
         if sample["position"] not in right:
@@ -92,7 +91,7 @@ def wrong_samples(samples: list[dict[str, Any]], events: list[Event]) -> list[st
 @needs_chromium
 @pytest.mark.timeout(600)
 def test_after_each_change_of_turn_the_clock_runs_beside_whoever_is_awaited(tmp_path: Path) -> None:
-    """For a player and for a spectator, at every change of the page: the right seat, and what it has left."""
+    """Player and spectator see the right seat and the right time left after every change of the page."""
     print("seed", SEED)
     random = Random(SEED)
 
@@ -110,7 +109,7 @@ def test_after_each_change_of_turn_the_clock_runs_beside_whoever_is_awaited(tmp_
                     match, moment = await turn(matches)
                     assert moment.legal
                     seats.append(matches.index(match))
-                    # The last choice is to stop, wherever that is allowed.
+                    # Make the last choice a stop where the rules allow it.
                     made = await match.choose(
                         [*moment.legal][-1] if random.random() < 0.7 else next(iter(moment.legal))
                     )
@@ -136,7 +135,7 @@ def test_after_each_change_of_turn_the_clock_runs_beside_whoever_is_awaited(tmp_
 @needs_chromium
 @pytest.mark.timeout(600)
 def test_a_player_is_warned_of_the_own_clock_alone(tmp_path: Path) -> None:
-    """The other's clock runs low as well, and the turn passes just then; of that one nothing is said."""
+    """The other player's clock runs low at a change of turn; no warning is announced for it."""
 
     async def scenario() -> None:
         async with served_page(tmp_path) as (service, web), chromium() as browser:
@@ -156,7 +155,7 @@ def test_a_player_is_warned_of_the_own_clock_alone(tmp_path: Path) -> None:
                     moment = await ben.state()
                     await anna.wait_for_function(at_least, arg=moment.position.sequence)
                     if moment.summary.awaited_seat == 0:
-                        # With so little left, a clock that stays beside the wrong player would be warned of.
+                        # With so little left, a clock beside the wrong player would cause a warning.
                         await anna.wait_for_function(
                             "() => (document.querySelector('#player-0 .left')?.textContent ?? '') <= '0:10'"
                         )
@@ -179,13 +178,13 @@ def test_a_player_is_warned_of_the_own_clock_alone(tmp_path: Path) -> None:
 
 
 def clock_of(table: bytes) -> int | None:
-    """What the clock of a table has left; None if there is none."""
+    """Return the time left on the clock of a table, or None without a clock."""
     found = re.search(rb'data-left="(\d+)"', table)
     return None if found is None else int(found[1])
 
 
 def test_a_page_that_comes_late_shows_what_is_left_by_then() -> None:
-    """The events that it is sent at first happened long ago."""
+    """The first events that the page receives happened long ago."""
 
     async def scenario(theatre: Theatre) -> None:
         app = create_app(PageOptions(address(theatre), token=theatre.token("Page")))
@@ -202,7 +201,7 @@ def test_a_page_that_comes_late_shows_what_is_left_by_then() -> None:
 
 
 def test_while_the_service_is_away_the_page_shows_no_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody there knows whose clock runs; when it is back, the clock is shown again."""
+    """The page does not know whose clock runs; it shows the clock again when the service is back."""
     monkeypatch.setattr(feed, "BEAT_SECONDS", 0.05)
 
     async def scenario(theatre: Theatre) -> None:

@@ -1,4 +1,4 @@
-"""The judge's page: verdicts, tournaments and dice of whatever is dropped on it."""
+"""The judge's page: verdicts, tournaments and dice of dropped files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = [needs_chromium, pytest.mark.timeout(300)]
 
 
 def test_files_and_bundles_get_the_verdicts_of_the_audit(tmp_path: Path) -> None:
-    """By the keys that come with them: one that is exact, one that was changed, one of something else, a tournament."""
+    """With the keys dropped beside them: an exact file, a changed one, another type of file, and a tournament."""
     exact = FOLDER / "genuine" / "raffzahn-eventful.rollbook"
     cases = [json.loads(line) for line in (FOLDER / LIST).read_text(encoding="ascii").splitlines()]
     diverged = [case for case in cases if case.get("with_rules", {}).get("event") and case["kind"] == "replay"]

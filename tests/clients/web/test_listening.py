@@ -1,4 +1,4 @@
-"""Whole matches by keyboard, as a screen reader has them: what has a name, and what is said, once and in its order."""
+"""Whole matches by keyboard and screen reader: every control has a name, and every line is announced once, in order."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LANGUAGES: Final = ("en", "de")
 NAMED: Final = {"button", "link", "checkbox", "combobox", "textbox", "heading", "image", "DisclosureTriangle"}
 
 NAMES_AT: Final = (1, 2, 5, 10)
-"""In these turns all names are looked at."""
+"""The turns in which the names of all controls are checked."""
 
 pytestmark = [needs_chromium, pytest.mark.timeout(900)]
 
@@ -38,7 +38,7 @@ SPOKEN: Final = """document.addEventListener("readystatechange", () => {
     new MutationObserver(hear).observe(region, { childList: true, characterData: true, subtree: true });
   }
 });"""
-"""Collects what live regions have read out: what is in them whenever they have changed."""
+"""Script that records the text of live regions after every change."""
 
 LOG: Final = """() => [...document.querySelectorAll("#log li")]
   .map((line) => [line.id, Number(line.dataset.event), line.querySelector("span").textContent])"""
@@ -51,7 +51,7 @@ FOCUSED: Final = """() => {
 
 
 class Listener:
-    """Somebody who has a keyboard, and no screen."""
+    """A player with a keyboard and without a screen."""
 
     def __init__(self, person: Person, session: CDPSession, words: Words) -> None:
         self.person = person
@@ -63,17 +63,17 @@ class Listener:
 
     @classmethod
     async def arrive(cls, browser: Browser, language: str) -> Listener:
-        """With everything written down that is read out to them."""
+        """Open a browser that records all announcements."""
         person = await Person.arrive(browser, language=language)
         await person.page.context.add_init_script(SPOKEN)
         return cls(person, await person.page.context.new_cdp_session(person.page), words_in(language))
 
     async def begin(self) -> None:
-        """What is there when a page is opened is not read out."""
+        """Forget the texts that were on the page when it opened, because they are not announced."""
         self._had_turn = await self.person.page.evaluate("window.hadTurn")
 
     async def look(self) -> None:
-        """Note what the log says now, and whether a turn has come."""
+        """Record the current lines of the log, and whether a turn has begun."""
         for name, event, text in await self.person.page.evaluate(LOG):
             self._lines[name] = (event, text.strip())
         has_turn = await self.person.page.locator("#choose").count() > 0
@@ -81,23 +81,23 @@ class Listener:
         self._had_turn = has_turn
 
     async def _spoken(self, region: str) -> list[str]:
-        """What this live region has read out."""
+        """The announcements of this live region."""
         return list(await self.person.page.evaluate("region => window.spoken[region]", region))
 
     async def nameless(self) -> list[str]:
-        """What an assistive technology would have no name for."""
+        """The controls without a name in the accessibility tree."""
         tree: dict[str, Any] = await self._session.send("Accessibility.getFullAXTree")
         roles = [(node["role"]["value"], node) for node in tree["nodes"] if not node["ignored"]]
         return [role for role, node in roles if role in NAMED and not node.get("name", {}).get("value", "").strip()]
 
     async def choose(self, random: Random) -> None:
-        """Go from control to control until one of them is chosen, by Enter or the space bar."""
+        """Move through the controls and activate one by Enter or the space bar."""
         before, has_entered = await self.person.position, False
         while await self.person.position == before:
             at = await self._go("Tab")
             has_entered = has_entered or at != "outside"
             if at == "outside" and has_entered:
-                # Behind the last one: what is before it is taken.
+                # After the last control, use one before it.
                 while at in {"outside", "button"}:
                     at = await self._go("Shift+Tab")
                 await self._press(at, "Enter" if at == "choice" else "Space", before)
@@ -119,7 +119,7 @@ class Listener:
             await self.person.page.wait_for_selector("#choices-list:not([aria-busy])", state="attached")
 
     async def heard_everything(self) -> None:
-        """Each line of the log, in order; each own turn, and the end; and what became of each choice."""
+        """Assert that each line of the log, each own turn, the end and each choice's fate were announced in order."""
         loaded = await self.person.page.evaluate("window.loaded")
         lines = sorted((line for line in self._lines.values() if line[0] > loaded), key=lambda line: line[0])
         assert " ".join(text for _, text in lines) == " ".join(await self._spoken("said"))
@@ -133,7 +133,7 @@ class Listener:
 
 
 async def settled(listeners: list[Listener]) -> Listener | None:
-    """Wait until all see the same moment, and it is somebody's turn or over; whose turn it is."""
+    """Wait until all players see the same moment; returns the player whose turn it is, or None at the end."""
     while True:
         positions = {await each.person.position for each in listeners}
         if len(positions) == 1:
@@ -147,7 +147,7 @@ async def settled(listeners: list[Listener]) -> Listener | None:
 
 @of_every_game
 def test_a_match_is_played_by_keyboard_and_heard(game: str, tmp_path: Path) -> None:
-    """In both languages: each line of the log once and in order, each own turn once, the end once, nothing nameless."""
+    """In both languages each line, each own turn and the end are announced once, and every control has a name."""
     print("seed", SEED)
     random = Random(SEED)
 

@@ -12,13 +12,13 @@ from rollbook_clients.web.lobby import LobbyTail
 
 
 def test_the_lobby_is_not_followed_on_behalf_of_the_first_visitor() -> None:
-    """The service counts calls by the visitor's address; this feed is for all visitors."""
+    """The service counts calls by the visitor's address, but this feed serves all visitors."""
 
     class Table:
-        """A service that shows for which address it is called."""
+        """A service that records for which address it is called."""
 
         async def lobby(self) -> AsyncGenerator[Lobby, None]:
-            """Note the address, and show an empty lobby."""
+            """Record the address and yield an empty lobby."""
             addresses.append(visit._ADDRESS.get())
             yield Lobby((), is_away=False)
 

@@ -1,4 +1,4 @@
-"""The log beside a table, which is written line by line as the match goes on."""
+"""The log beside a table, to which the page adds line by line during a match."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LINE = re.compile(r'<li id="line-(\d+)-(\d+)" data-event="\1"><a href="/matches/
 
 
 def a_match() -> tuple[list[Event], Seating]:
-    """What everybody saw of one, and who sat there."""
+    """Return the public events of a match and its seating."""
     seen: list[Event] = []
     seating: list[Seating] = []
 
@@ -41,7 +41,7 @@ def a_match() -> tuple[list[Event], Seating]:
 
 
 def test_every_event_is_told_once_however_often_the_log_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was written stays as it is: a long match costs no more to show than a short one."""
+    """Rendered lines are reused: a long match costs no more to render than a short one."""
     seen, seating = a_match()
     whole = ShownLog("m").items(seen, seating)
     told: list[int] = []
@@ -60,7 +60,7 @@ def test_every_event_is_told_once_however_often_the_log_is_shown(monkeypatch: py
 
 
 def test_the_newest_event_is_at_the_top_and_its_lines_in_their_order() -> None:
-    """Each has a name of its own, by which a page knows it again; the oldest are no longer shown."""
+    """Each line has an id by which the page recognises it; the oldest lines are dropped."""
     seen, seating = a_match()
     lines = [(int(event), int(place)) for event, place in LINE.findall(ShownLog("m").items(seen, seating))]
     newest, shown = len(seen), [event for event, _ in lines]
@@ -70,6 +70,6 @@ def test_the_newest_event_is_at_the_top_and_its_lines_in_their_order() -> None:
 
 
 def test_a_line_is_text_whatever_is_in_it() -> None:
-    """Names are given by strangers."""
+    """Strangers choose names, so they are escaped."""
     line = Text.of(("■", 'seat0 "'), " <b>Ben</b> & Anna")
     assert '<span class="seat0 &#34;">■</span> &lt;b&gt;Ben&lt;/b&gt; &amp; Anna' == marked(line)

@@ -1,4 +1,4 @@
-"""What a page looks like to those who see little, have a small screen, or colours of their own: by what is measured."""
+"""Measurements of the page for users with low vision, a small screen, or their own colours."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ AROUND_LINES: Final = """() => {
   }
   return { enclosed, drawn, empty: spot(4, 4) };
 }"""
-"""Places on the screen: what lines surround but do not touch, what is on a line, and a corner where nothing is."""
+"""Script that returns points inside the lines of a chart, points on a line, and an empty corner."""
 
 COLOURS_AT: Final = """async ([picture, places]) => {
   const image = new Image();
@@ -84,11 +84,11 @@ COLOURS_AT: Final = """async ([picture, places]) => {
   canvas.drawImage(image, 0, 0);
   return places.map(([x, y]) => [...canvas.getImageData(x, y, 1, 1).data].join());
 }"""
-"""The colours of some pixels of a picture."""
+"""Script that returns the colours of some pixels of a picture."""
 
 
 async def look_at(person: Person, url: str, game: str) -> None:
-    """The middle of a match."""
+    """Open the middle of a match."""
     file = GOLDEN / f"{game}-1-eventful.rollbook"
     middle = len(read(file.read_bytes()).replay.events) // 2
     await person.goto(f"{url}/replays")
@@ -100,7 +100,7 @@ async def look_at(person: Person, url: str, game: str) -> None:
 
 
 def test_boards_are_readable_and_fit(pages: str) -> None:
-    """Of all games: across a room, on a phone, with letters twice as large, and in forced colours."""
+    """Boards of all games: readable at a distance, on a phone, with enlarged letters, and in forced colours."""
 
     async def scenario() -> None:
         async with chromium() as browser:
@@ -129,7 +129,7 @@ def test_boards_are_readable_and_fit(pages: str) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_strip_of_places_is_drawn_as_lines_without_filling(scheme: Literal["light", "dark"], pages: str) -> None:
-    """Pixel by pixel: what the lines of a replay surround has the colour of the page, and the lines have another."""
+    """Pixels between the lines of the chart have the colour of the page, and pixels on the lines another."""
 
     async def scenario() -> None:
         async with chromium() as browser:

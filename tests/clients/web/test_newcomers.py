@@ -1,4 +1,4 @@
-"""Somebody who comes for the first time: by phone, from an invitation; and whoever opens many tabs."""
+"""New visitors: on a phone, from an invitation, and with many tabs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BLOCKED_SECONDS = 3
 
 
 async def phone(browser: Browser) -> Person:
-    """A small screen with touch."""
+    """Open a browser with a small touch screen."""
     context = await browser.new_context(
         viewport={"width": NARROW, "height": 740}, has_touch=True, is_mobile=True, locale="de"
     )
@@ -27,7 +27,7 @@ async def phone(browser: Browser) -> Person:
 
 
 async def fits(person: Person) -> bool:
-    """Whether nothing makes the page scroll sideways."""
+    """Whether the page needs no horizontal scrolling."""
     return int(await person.page.evaluate("document.documentElement.scrollWidth")) <= NARROW
 
 
@@ -37,7 +37,7 @@ async def _late(route: Route) -> None:
 
 
 def test_from_an_invitation_to_the_first_roll_it_takes_two_taps(tmp_path: Path) -> None:
-    """On a phone, for a private match, with scripts that come late; the code is in no address that a server sees."""
+    """On a phone, for a private match, with scripts that load late; no request contains the code."""
 
     async def scenario() -> None:
         async with served_page(tmp_path) as (_, web), chromium() as browser:
@@ -77,7 +77,7 @@ def test_from_an_invitation_to_the_first_roll_it_takes_two_taps(tmp_path: Path) 
 
 
 def test_seven_tabs_of_one_browser_are_all_live(tmp_path: Path) -> None:
-    """A browser has six connections to one place: none of its tabs may wait for another to be closed."""
+    """A browser opens six connections to a host; no tab may wait until another is closed."""
 
     async def scenario() -> None:
         async with served_page(tmp_path) as (_, web), chromium() as browser:
@@ -120,7 +120,7 @@ def test_seven_tabs_of_one_browser_are_all_live(tmp_path: Path) -> None:
 
 
 def test_whoever_is_alone_plays_against_bots_and_plays_again(tmp_path: Path) -> None:
-    """By plain forms, as before any script has loaded: a bot sits down, the match ends, and its rematch is open."""
+    """With plain forms, as before scripts load: a bot takes a seat, the match ends, and its rematch is open."""
 
     async def scenario() -> None:
         async with served_page(tmp_path) as (_, web):
@@ -130,7 +130,7 @@ def test_whoever_is_alone_plays_against_bots_and_plays_again(tmp_path: Path) -> 
 
 
 def play_and_play_again(reader: Reader) -> None:
-    """Open a table, fill it with bots, resign, and ask for another."""
+    """Open a table, fill it with bots, resign, and open the rematch."""
     opened = reader.post("/play", {"game": "cant_stop", "name": "Anna"})
     match = shown_match(opened)
     assert 200 == reader.post(f"/matches/{match}/bot", {"all": "yes"}).status
@@ -145,7 +145,7 @@ def play_and_play_again(reader: Reader) -> None:
 
 
 def shown_match(answer: Answer) -> str:
-    """Which match a page shows."""
+    """The match id that a page shows."""
     found = re.search(r'data-stream="/matches/(\w+)/stream', answer.text)
     assert found is not None, answer.text
     return found[1]

@@ -1,4 +1,4 @@
-"""Who leaves a match early, as the page says it."""
+"""The page's words for players who leave a match early."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.server.feeds.watching import Theatre
 
 
 def test_who_resigns_has_resigned_and_a_bot_plays_on_until_the_end() -> None:
-    """Nobody is said to be played for in a match that is over."""
+    """After the end the page does not show that a bot plays for a seat."""
 
     async def scenario(theatre: Theatre) -> None:
         app = create_app(PageOptions(address(theatre), token=theatre.token("Page")))

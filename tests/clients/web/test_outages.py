@@ -1,4 +1,4 @@
-"""Service and page die under people who play, and nothing is lost, made twice or out of order; nobody has to reload."""
+"""Service and page are killed under players: no choice is lost, doubled or out of order, and no reload is needed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ pytestmark = [needs_chromium, pytest.mark.timeout(300)]
 
 ANSWERED = """() => document.getElementById("answer").textContent !== "" &&
   !document.getElementById("live").hasAttribute("aria-busy")"""
-"""For good: until then it is sent again."""
+"""Script: the sent choice is settled; until then the browser sends it again."""
 
 SHOWS = "position => Number(document.getElementById('table').dataset.position) === position"
 UNCLEAN = """addEventListener("DOMContentLoaded", () => {
@@ -41,17 +41,17 @@ UNCLEAN = """addEventListener("DOMContentLoaded", () => {
   new MutationObserver(look).observe(document.body, { childList: true, subtree: true, attributes: true });
   look();
 });"""
-"""Board and players, and nothing around them, after every change."""
+"""Script that records the board and the players after every change."""
 
 STREAMS = """() => JSON.stringify([document.getElementById("table").dataset, document.hidden, performance.now(),
   performance.getEntriesByType("resource").map((each) => [each.name, each.startTime, each.duration])])"""
-"""What a browser shows, and what it has asked for."""
+"""Script that returns the shown position and the requests of a browser."""
 
 LOG = "() => [...document.querySelectorAll('#log li')].map((line) => line.dataset.event + ' ' + line.textContent)"
 
 
 async def dies(service: Serving, web: WebProcess, what: str) -> None:
-    """One of them, or both, killed and started again."""
+    """Kill the service, the page or both, and start them again."""
     if what in {"page", "both"}:
         web.kill()
     if what in {"service", "both"}:
@@ -61,7 +61,7 @@ async def dies(service: Serving, web: WebProcess, what: str) -> None:
 
 
 async def until_alike(people: list[Person], position: int) -> None:
-    """Wait until all browsers show the same, at this position or behind it, and it is up to somebody."""
+    """Wait until all browsers show the same position, at least this one, with a player to choose."""
     while True:
         positions = {await person.position for person in people}
         up_to = [await person.page.locator("#choose").count() for person in people]
@@ -73,7 +73,7 @@ async def until_alike(people: list[Person], position: int) -> None:
 
 
 async def overlaid(browser: Browser, address: str) -> Person:
-    """Who mixes the board into a picture, and writes down whatever else is to be seen there."""
+    """Open the overlay of a match, and record everything that it shows besides the board."""
     person = await Person.arrive(browser)
     await person.page.context.add_init_script(UNCLEAN)
     await person.goto(f"{address}/overlay")
@@ -81,7 +81,7 @@ async def overlaid(browser: Browser, address: str) -> Person:
 
 
 def logged(web: WebProcess, address: str) -> list[Event]:
-    """What is in the log."""
+    """Read the events of the match from the store's log."""
     while True:
         with suppress(OSError):
             answer = Reader(web.url).get(f"{address.removeprefix(web.url)}/file")
@@ -91,7 +91,7 @@ def logged(web: WebProcess, address: str) -> list[Event]:
 
 
 def choices(log: list[Event]) -> int:
-    """How many of them are in it."""
+    """Count the choices in a log."""
     return sum(event.HasField("chosen") for event in log)
 
 
@@ -105,9 +105,9 @@ async def _three(browser: Browser) -> list[Person]:
 
 
 def test_a_choice_is_made_once_or_said_not_to_have_arrived(tmp_path: Path) -> None:
-    """It is sent while service, page or both are killed: three browsers end on the same position and log, unloaded.
+    """Three browsers end with the same position and log without a reload, after choices sent during outages.
 
-    The overlay shows the last board meanwhile, and never anything else.
+    The overlay shows only the last board meanwhile.
     """
     print("seed", SEED)
     random = Random(SEED)
@@ -138,7 +138,7 @@ def test_a_choice_is_made_once_or_said_not_to_have_arrived(tmp_path: Path) -> No
             end = len(await asyncio.to_thread(logged, web, address))
             await until_alike(people, end)
             try:
-                # Where it was unlucky, it waits for a sign of life and then before it asks again.
+                # In the worst case the browser waits for a heartbeat and then until its next attempt.
                 await overlay.page.wait_for_function(SHOWS, arg=end, timeout=2 * WAIT_MS)
             except BrowserTimeout:
                 pytest.fail(f"{end} is not shown: {await overlay.page.evaluate(STREAMS)}, {web.said()}")
@@ -151,7 +151,7 @@ def test_a_choice_is_made_once_or_said_not_to_have_arrived(tmp_path: Path) -> No
 
 
 def test_a_browser_never_waits_long_before_it_asks_again(tmp_path: Path) -> None:
-    """A page that was away for as long as anybody likes is back in a browser some ten seconds after its return."""
+    """After an outage of any length the browser shows the page again within some ten seconds."""
 
     async def scenario() -> None:
         async with served_page(tmp_path) as (_, web), chromium() as browser:

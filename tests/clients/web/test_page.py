@@ -1,4 +1,4 @@
-"""The page in a real browser, against a real service: whole matches are played and watched, and what follows them."""
+"""The page in a real browser and a real service: whole matches are played, watched, replayed and verified."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ pytestmark = [needs_chromium, pytest.mark.timeout(600)]
 of_every_game = pytest.mark.parametrize(
     "game", [pytest.param(game, marks=pytest.mark.slow) for game in current() if game != "cant_stop"] + ["cant_stop"]
 )
-"""One in the suite, the others are slow."""
+"""The suite runs one game; the others are marked slow."""
 
 
 async def sat_down(url: str, game: str, people: list[Person]) -> str:
-    """The address of a match that the first opens and the others join."""
+    """The first player opens a match and the others join; returns its address."""
     first, *others = people
     await first.goto(f"{url}/open?game={game}")
     await first.page.fill("input[name=name]", "Anna")
@@ -38,7 +38,7 @@ async def sat_down(url: str, game: str, people: list[Person]) -> str:
 
 @of_every_game
 def test_a_match_is_played_by_browsers_while_another_watches(game: str, tmp_path: Path) -> None:
-    """To its end, with a replay and a verdict behind it; no script fails, and the policy is never broken."""
+    """The match is played to its end, replayed and verified; no script fails or violates the page's policy."""
     print("seed", SEED)
     random = Random(SEED)
 

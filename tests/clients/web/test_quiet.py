@@ -1,4 +1,4 @@
-"""A match in which nothing happens: it is sent once, and then there are signs of life, however its clocks go on."""
+"""A match without events: the page sends its table once, then only heartbeats, while its clocks run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SIGN_SECONDS = 0.5
 
 @asynccontextmanager
 async def listening(app: Starlette, path: str) -> AsyncIterator[asyncio.Queue[bytes]]:
-    """What somebody is sent who listens there."""
+    """The chunks that a client of this path receives."""
     sent: asyncio.Queue[bytes] = asyncio.Queue()
     scope: dict[str, Any] = {
         "type": "http",
@@ -56,7 +56,7 @@ async def listening(app: Starlette, path: str) -> AsyncIterator[asyncio.Queue[by
 
 
 async def table(sent: asyncio.Queue[bytes]) -> tuple[int, bytes]:
-    """The next table that is sent, and how many signs of life came before it."""
+    """Return the next table sent, and the number of heartbeats before it."""
     signs = 0
     while not (body := await sent.get()).startswith(b"id: "):
         assert body == SIGN
@@ -66,10 +66,10 @@ async def table(sent: asyncio.Queue[bytes]) -> tuple[int, bytes]:
 
 @pytest.mark.parametrize("turn_seconds", [0, 3_600])
 def test_beats_of_the_service_redraw_nothing(turn_seconds: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With clocks and without; the next choice is sent at once, and whoever comes late sees how far the clock is."""
+    """With and without clocks: the next choice is sent at once, and a late visitor sees the current time left."""
     monkeypatch.setattr(feed, "BEAT_SECONDS", SERVICE_BEAT_SECONDS)
     monkeypatch.setattr(followed, "BEAT_SECONDS", SIGN_SECONDS)
-    # The service's clock stands still here.
+    # The service's clock is frozen here.
     monkeypatch.setattr(followed, "DRIFT_MS", 600_000)
 
     async def scenario(theatre: Theatre) -> None:
@@ -81,10 +81,10 @@ def test_beats_of_the_service_redraw_nothing(turn_seconds: int, monkeypatch: pyt
             async with listening(app, path) as sent:
                 _, first = await table(sent)
                 while (body := await sent.get()) != SIGN:
-                    # The first beat brings the clock of whose turn it is.
+                    # The first heartbeat brings the clock of the awaited seat.
                     first = body
                 for _ in range(4):
-                    # Before each of them there are ten beats of the service.
+                    # Ten heartbeats of the service precede each of them.
                     assert SIGN == await sent.get()
                 async with listening(app, path) as late:
                     _, then = await table(late)
@@ -100,7 +100,7 @@ def test_beats_of_the_service_redraw_nothing(turn_seconds: int, monkeypatch: pyt
 
 
 def test_a_match_that_cannot_be_followed_any_further_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The stream breaks off without saying that it was the end, and the next one has the table as it is by then."""
+    """After the stream breaks off, the next one starts with the current table."""
     failing = [RollbookError("refused")]
     usual = followed.FollowedMatch._take
 

@@ -1,4 +1,4 @@
-"""A page that is redrawn under somebody's hands: the focus stays near, and a press acts once, on what was pressed."""
+"""The page is redrawn while a user acts: the focus stays near, and a press acts once, on the pressed element."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Scenario = Callable[[Page], Awaitable[None]]
 
 
 def on_a_page(url: str, scenario: Scenario, *, has_touch: bool = False) -> None:
-    """A page of ours with nothing on it but what is drawn."""
+    """Run a scenario on a page of ours that contains only the given elements."""
 
     async def run() -> None:
         async with chromium() as browser:
@@ -48,7 +48,7 @@ def on_a_page(url: str, scenario: Scenario, *, has_touch: bool = False) -> None:
 
 
 def test_the_focus_goes_to_what_is_nearest(pages: str) -> None:
-    """It stays on what stays, goes to what has the same id, and else to where somebody begins to read around it."""
+    """The focus stays on a kept element, moves to the element with the same id, or else to the nearest region."""
 
     async def scenario(page: Page) -> None:
         async def after(first: str, then: str, focused: str = "#choice-1") -> str:
@@ -72,7 +72,7 @@ def test_the_focus_goes_to_what_is_nearest(pages: str) -> None:
 
 
 def test_a_press_acts_once_on_what_was_pressed(pages: str) -> None:
-    """Whether it stays, is replaced, moves away, gets another meaning or goes between its begin and its end."""
+    """Between press and release the element stays, is replaced, moves, changes its meaning or disappears."""
 
     async def scenario(page: Page) -> None:
         async def made(how: str, then: str, x: int = 5) -> list[str]:
@@ -99,7 +99,7 @@ def test_a_press_acts_once_on_what_was_pressed(pages: str) -> None:
 
 
 def test_a_key_acts_once_on_what_had_the_focus(pages: str) -> None:
-    """The space bar acts when it comes up; a key that is held down does not act again."""
+    """The space bar acts on release; a held key does not act again."""
 
     async def scenario(page: Page) -> None:
         async def made(then: str, key: str = " ", *, repeats: int = 0) -> list[str]:
@@ -122,7 +122,7 @@ def test_a_key_acts_once_on_what_had_the_focus(pages: str) -> None:
 
 
 def test_a_finger_acts_once_on_what_it_touched(pages: str) -> None:
-    """The tap goes where the finger is, which may be something else by then."""
+    """A tap acts on the element under the finger when it touched, although that may have moved."""
 
     async def scenario(page: Page) -> None:
         session: CDPSession = await page.context.new_cdp_session(page)
@@ -135,7 +135,7 @@ def test_a_finger_acts_once_on_what_it_touched(pages: str) -> None:
             await session.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [point]})
             await page.evaluate("inside => replace(inside)", then)
             await session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
-            # A tap is recognised a moment later; a second one says that the first is through.
+            # The browser recognises a tap a moment later; a second tap shows that the first is handled.
             await page.evaluate("last => document.getElementById('main').insertAdjacentHTML('afterend', last)", LAST)
             await page.tap("#last")
             await page.wait_for_function("window.made.includes('last')")

@@ -1,4 +1,4 @@
-"""Replays in a browser: however somebody goes through one, each moment is what a fresh look at it is."""
+"""Replays in a browser: each moment looks the same on every path to it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SHOWN = """() => JSON.stringify([
     [pytest.param(file, id=file.stem, marks=[] if "eventful" in file.stem else [pytest.mark.slow]) for file in GOLDEN],
 )
 def test_scrubbing_in_any_order_shows_what_a_fresh_look_shows(file: Path, pages: str) -> None:
-    """Events, turns, ends and the slider, in a random order: board, log and words are those of the moment alone."""
+    """In random order over events, turns, ends and the slider, board, log and words depend on the moment alone."""
     print("seed", SEED)
     random = Random(f"{SEED} {file.name}")
     events = len(read(file.read_bytes()).replay.events)

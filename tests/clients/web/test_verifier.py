@@ -1,4 +1,4 @@
-"""The page's verifier, written from FORMAT.md alone: it says of the corpus what a reader without rules has to say."""
+"""The page's verifier, written from FORMAT.md alone, gives every file of the corpus the result without rules."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
 
 
 def said_in_node() -> list[dict[str, Any]]:
-    """What the verifier says of every case but bundles, by node."""
+    """Run the verifier in node on every case except bundles; returns its results."""
     assert NODE is not None
     words = [NODE, str(SCRIPT), str(FOLDER), str(MODULES)]
     done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=280)
@@ -48,7 +48,7 @@ def said_in_node() -> list[dict[str, Any]]:
 
 
 def differences(case: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
-    """What of the column for readers without rules is not what was said."""
+    """Compare a result with the expected column for readers without rules; returns the differences."""
     if case["kind"] in {"keys", "heads"}:
         return {key: said.get(key) for key in ("line", "exit") if said.get(key) != case[key]}
     column = case["without_rules"]
@@ -56,7 +56,7 @@ def differences(case: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
     if said.get("flawed_heads") != case.get("flawed_heads", []):
         wrong["flawed_heads"] = said.get("flawed_heads")
     if column["verdict"] == "unverified":
-        # Where rules would tell more they are named; where they are not all, something else is named as well.
+        # If only the rules are missing, `missing` names them; if more is missing, it names something else.
         rules_alone_lack = column.get("missing") == "rules"
         if "rules" not in said["missing"] if rules_alone_lack else said["missing"] == ["rules"]:
             wrong["missing"] = said["missing"]
@@ -66,7 +66,7 @@ def differences(case: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
 @needs_node
 @pytest.mark.timeout(300)
 def test_it_says_of_every_file_what_stands_in_the_column_without_rules() -> None:
-    """Verdict, check, event, exit code, heads that prove nothing, and the line at which keys and heads are refused."""
+    """Verdict, check, event, exit code, heads that prove nothing, and the refused line of keys and heads."""
     cases = [case for case in CASES if case["kind"] != "bundle"]
     said = said_in_node()
     assert [case["file"] for case in cases] == [one["file"] for one in said]
@@ -75,7 +75,7 @@ def test_it_says_of_every_file_what_stands_in_the_column_without_rules() -> None
 
 
 def test_it_needs_nothing_but_what_a_browser_has() -> None:
-    """No module of it imports anything but the others, by a relative name: no package, no other host."""
+    """Its modules import only each other, by relative names."""
     for module in sorted(MODULES.glob("*.js")):
         imported = re.findall(r'from "([^"]+)"', module.read_text(encoding="utf-8"))
         assert all((MODULES / name).is_file() and name.startswith("./") for name in imported), (module.name, imported)
@@ -83,7 +83,7 @@ def test_it_needs_nothing_but_what_a_browser_has() -> None:
 
 @needs_node
 def test_its_messages_are_those_of_the_protos() -> None:
-    """Each field of each message that is in a file, and for each listed game which outcomes hide something."""
+    """The schema has every field of every message in a file, and the outcomes of each game that have hidden parts."""
     assert NODE is not None
     done = subprocess.run(
         [NODE, str(SCRIPT.with_name("schema.mjs")), str(MODULES)], capture_output=True, text=True, check=True
@@ -107,7 +107,7 @@ def _hides(game: AnyGame, outcome: str) -> bool:
 
 
 def _described(message: Any, apart: set[tuple[str, str]]) -> dict[str, Any]:
-    """A message as `schema.mjs` prints it."""
+    """Return a message in the form in which `schema.mjs` prints it."""
     owner = message.full_name.removeprefix("rollbook.v1.")
     return {
         str(field.number): {
@@ -125,13 +125,13 @@ def _described(message: Any, apart: set[tuple[str, str]]) -> dict[str, Any]:
 
 
 def _group(field: Any) -> str | None:
-    """The oneof that the field is in; optional fields are in one of their own, which protobuf names after them."""
+    """Return the oneof of a field, or None; protobuf gives each optional field a oneof named after it."""
     group = field.containing_oneof
     return None if group is None or group.name == f"_{field.name}" else str(group.name)
 
 
 def in_chromium(case: dict[str, Any], folder: Path) -> list[Path]:
-    """The files of a case: replay, keys, heads."""
+    """Write the files of a case: replay, keys, heads."""
     file = FOLDER / case["file"]
     if "made" in case:
         file = folder / "made"
@@ -143,7 +143,7 @@ def in_chromium(case: dict[str, Any], folder: Path) -> list[Path]:
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.slow), 12])
 def test_the_saved_page_says_so_too_without_a_network(every: int, pages: str, tmp_path: Path) -> None:
-    """In Chromium, from a file, offline: verdict, check and event of every file, and its bytes are those announced."""
+    """The saved page works offline in Chromium: verdict, check and event of every file, and the announced bytes."""
     cases = [case for case in CASES if case["kind"] == "replay"][::every]
     assert cases
     copy = Reader(pages).get("/verify/copy").body

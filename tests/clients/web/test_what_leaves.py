@@ -1,4 +1,4 @@
-"""What leaves the page, byte for byte: nothing hidden, nothing early, no name that was taken out, no ending told."""
+"""The page's answers reveal no hidden card, no event before its delay, no erased name, and no ending."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NEVER = "a" * 24
 
 
 def answers(reader: Reader, match_id: str, moments: int = 40) -> Iterator[tuple[str, Answer]]:
-    """Everything that the page says of a match, at all its addresses, and of moments that may not be there."""
+    """Yield the page's answers about a match at all its addresses, also for events that do not exist."""
     match = f"/matches/{match_id}"
     paths = ["/", match, f"{match}?eyes=public", f"{match}?eyes=seat-0", f"{match}?eyes=seat-1", f"{match}/overlay"]
     paths += [f"{match}/stream?once=", f"{match}/choices?piece=1", f"{match}/file", f"{match}/verify"]
@@ -40,12 +40,12 @@ def answers(reader: Reader, match_id: str, moments: int = 40) -> Iterator[tuple[
 
 
 def all_answers(reader: Reader, match_id: str) -> list[tuple[str, Answer]]:
-    """The same, at once."""
+    """Return all answers as a list."""
     return list(answers(reader, match_id))
 
 
 async def choices(matches: list[Match], number: int, random: Random) -> None:
-    """So many choices, of whoever it is up to."""
+    """Make this many random choices, each by the awaited player."""
     for _ in range(number):
         match, moment = await turn(matches)
         assert moment.legal
@@ -53,7 +53,7 @@ async def choices(matches: list[Match], number: int, random: Random) -> None:
 
 
 def test_a_delay_holds_byte_for_byte(tmp_path: Path) -> None:
-    """Whoever looks on late is sent the same bytes, at every address, whatever the players do meanwhile."""
+    """A delayed spectator receives the same bytes at every address, for all choices that players make meanwhile."""
     print("seed", SEED)
 
     async def scenario() -> None:
@@ -74,7 +74,7 @@ def test_a_delay_holds_byte_for_byte(tmp_path: Path) -> None:
 
 
 def test_hidden_cards_stay_hidden_byte_for_byte(tmp_path: Path) -> None:
-    """The public is sent what a card's owner holds in no form: two deals that look alike from outside are one."""
+    """Two deals that differ only in hidden cards give the public the same bytes."""
 
     async def scenario() -> None:
         async with served_page(tmp_path) as (service, web), tables(service.address, "Anna", "Ben") as players:
@@ -105,7 +105,7 @@ async def _hand(match: Match) -> tuple[int, ...]:
 
 
 def test_a_private_match_is_not_told_from_none(tmp_path: Path) -> None:
-    """The same status and, but for the address itself, the same bytes; with the invitation it opens."""
+    """A private match and an unknown one give the same status and the same bytes except the address."""
 
     async def scenario() -> None:
         async with served_page(tmp_path) as (service, web), tables(service.address, "Anna", "Ben") as players:
@@ -134,7 +134,7 @@ def test_a_private_match_is_not_told_from_none(tmp_path: Path) -> None:
 
 
 def test_a_name_that_was_taken_out_leaves_no_answer(tmp_path: Path) -> None:
-    """Also those that the page keeps: of a running match and of one that is over, as soon as they are asked for."""
+    """Cached answers about running and finished matches lose the name with the next request."""
     gone = "Xanthippe-7f3"
 
     async def scenario() -> None:
@@ -156,7 +156,7 @@ def test_a_name_that_was_taken_out_leaves_no_answer(tmp_path: Path) -> None:
                     left = [path for path, answer in told if gone.encode() in answer.body]
                     if not left:
                         break
-                    # Processes that keep names are told within seconds.
+                    # Processes that cache names are notified within seconds.
                     assert time.monotonic() < deadline, left
                     await asyncio.sleep(0.5)
 
@@ -165,7 +165,7 @@ def test_a_name_that_was_taken_out_leaves_no_answer(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("file", sorted(GOLDEN.glob("*-eventful.rollbook")), ids=lambda file: file.stem)
 def test_a_replay_tells_no_ending(file: Path, pages: str) -> None:
-    """Neither winner nor length nor standing, in no answer before the last event, unless somebody asks for it."""
+    """Before the last event no answer contains winner, length or standings, unless the user asks for them."""
     events = len(read(file.read_bytes()).replay.events)
     reader = Reader(pages)
     shown = reader.upload("/replays", "file", file.read_bytes())

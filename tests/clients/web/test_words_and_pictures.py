@@ -1,4 +1,4 @@
-"""What the page says, in both languages, and the picture that the README shows of it."""
+"""The texts of the page in both languages, and the picture in the README."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PLACE = re.compile(r"{(\w+)}")
 
 
 def test_both_languages_say_the_same_things_with_the_same_facts() -> None:
-    """A key that one of them lacks would be a page that fails for those who speak it."""
+    """A key missing in one language would break the page for its users."""
     english, german = TEXTS["en"], TEXTS["de"]
     assert set(english) == set(german)
     for key, text in english.items():
@@ -28,7 +28,7 @@ def test_both_languages_say_the_same_things_with_the_same_facts() -> None:
 
 
 def test_templates_say_nothing_that_has_no_words() -> None:
-    """Every key that a template names is in the texts."""
+    """Every key in a template is in the texts."""
     templates = files("rollbook_clients.web") / "templates"
     used = {key for template in templates.iterdir() for key in USED.findall(template.read_text(encoding="utf-8"))}
     assert used
@@ -44,7 +44,7 @@ def test_templates_say_nothing_that_has_no_words() -> None:
     ],
 )
 def test_who_is_out_is_said_to_be_so_for_the_right_reason(gone: str, english: str, german: str) -> None:
-    """A bot plays on only while there is something to play."""
+    """The page mentions a bot that plays on only while the match runs."""
     assert english == out(gone, words_in("en"), is_over=True)
     assert german == out(gone, words_in("de"), is_over=True)
     assert f"{english}; a bot plays on" == out(gone, words_in("en"), is_over=False)
@@ -52,14 +52,14 @@ def test_who_is_out_is_said_to_be_so_for_the_right_reason(gone: str, english: st
 
 @pytest.mark.parametrize("reason", RefusalReason.DESCRIPTOR.values_by_name)
 def test_every_refusal_has_words(reason: str) -> None:
-    """One for people, in both languages, whatever the service refuses a browser."""
+    """In both languages, for every reason that the service can send to a browser."""
     status, key = wrong(Refused(reason.removeprefix("REFUSAL_REASON_"), "why"))
     assert 400 <= status < 500
     assert all(key in texts for texts in TEXTS.values())
 
 
 def test_one_address_holds_no_more_than_its_share() -> None:
-    """And gets it back when it lets go; others are not concerned."""
+    """A released upload frees its place, and other addresses are unaffected."""
     holdings = Holdings()
     with holdings.hold("uploads", "one"), holdings.hold("uploads", "one"), holdings.hold("uploads", "one"):
         with holdings.hold("uploads", "one"), pytest.raises(TooMany), holdings.hold("uploads", "one"):
@@ -71,5 +71,5 @@ def test_one_address_holds_no_more_than_its_share() -> None:
 
 
 def test_the_picture_of_the_readme_is_what_is_drawn_today() -> None:
-    """Otherwise `python -m tests.clients.web.readme_picture` draws it anew."""
+    """If it differs, `python -m tests.clients.web.readme_picture` draws it again."""
     assert drawn() == PICTURE.read_text(encoding="utf-8")
