@@ -64,7 +64,8 @@ HEARD: Final = """() => {
 def milliseconds(text: str) -> int:
     """Convert the text of a clock to milliseconds, counting a started second as whole.
 
-    >>> milliseconds("1:05") 65000
+    >>> milliseconds("1:05")
+    65000
     """
     minutes, seconds = text.split(":")
     return (60 * int(minutes) + int(seconds)) * SECOND_MS
