@@ -1,7 +1,7 @@
-"""What somebody changes in the log of a match, and which check finds it.
+"""Changes to the log of a match, each with the check that finds it.
 
 A stranger has our code and rewrites chain, closing links and footer, but has no key that a judge trusts. An operator
-has the keys, so everything is signed as it should be, and only what the log says can give him away.
+has the keys, so all signatures are valid, and only the content of the log reveals the change.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from tests.replays.forging import (
 )
 
 Change = Callable[[list[Line]], int]
-"""Changes the lines in place and says at which index that shows."""
+"""Changes the lines in place and returns the index of the first wrong line."""
 
 
-# What strangers do
+# Changes by strangers
 
 
 def other_dice(found: list[Line]) -> int:
@@ -187,7 +187,7 @@ STRANGERS: list[tuple[Check, Change, str]] = [
 ]
 
 
-# What operators do
+# Changes by operators
 
 
 def entropy_that_was_not_committed(found: list[Line]) -> int:

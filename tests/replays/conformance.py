@@ -1,8 +1,8 @@
-"""The corpus in `replays/conformance/`, by which any reader is tried: `python -m tests.replays.conformance` makes it.
+"""Makes the corpus in `replays/conformance/` that tests any reader: `python -m tests.replays.conformance`.
 
-Keys, dice and matches are fixed, so it is the same byte for byte everywhere. What is expected stands in the tests from
-which the forgeries come, or beside them in `corpus`, and is never what some audit said. `replays/README.md` tells how
-it is used.
+Keys, dice and matches are fixed, so the corpus is the same byte for byte everywhere. The expected results are written
+beside the forgeries in the tests, or in `corpus`, and are never copied from an audit. `replays/README.md` explains its
+use.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ KINDS: Final[dict[str, Callable[[], Iterator[Sample]]]] = {
     "greedy": hostile.greedy_events,
     "before_release": hostile.before_release,
 }
-"""By the folder in which they stand."""
+"""The makers of samples by folder."""
 
 
 def files() -> Iterator[tuple[str, bytes]]:
-    """Everything that the folder should hold, by path; the list last."""
+    """Yield every file of the folder with its path; the list comes last."""
     lines: list[dict[str, Any]] = []
     for name, text in vouched.key_files().items():
         yield f"keys/{name}.pub", text.encode()
@@ -66,7 +66,7 @@ def files() -> Iterator[tuple[str, bytes]]:
 
 
 def _line(kind: str, sample: Sample) -> dict[str, Any]:
-    """What a reader is told of a file."""
+    """Return the line of a sample in the list."""
     is_bundle = sample.suffix == "zip"
     line: dict[str, Any] = {
         "kind": "bundle" if is_bundle else "replay",
@@ -95,7 +95,7 @@ def _column(said: Said, code: int) -> dict[str, Any]:
 
 
 def remake(folder: Path) -> None:
-    """Write all files, and remove those of which the last list told and this one does not."""
+    """Write all files, and remove files that the previous list names and this one does not."""
     known = folder / LIST
     before = known.read_text(encoding="ascii").splitlines() if known.exists() else []
     old = {line[name] for line in map(json.loads, before) for name in ("file", "keys", "heads") if name in line}

@@ -1,4 +1,4 @@
-"""Replays that end whoever reads them, each in its own way. Auditors know them if this repository is on their path."""
+"""Replays that kill the process that reads them; auditors load them if this repository is on their path."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ ROOT: Final = Path(__file__).parents[2]
 
 @dataclass(frozen=True)
 class Deadly:
-    """It leaves a mark whenever somebody begins to read it."""
+    """A replay that counts its readers and then harms the current one."""
 
     mark: Path
     deed: str
     good: Path
-    """What it is where it does nothing."""
+    """A good replay file, read where the harm is over."""
 
     @property
     def name(self) -> str:
-        """What it does."""
+        """The kind of harm."""
         return self.deed
 
     @property
     def readers(self) -> int:
-        """How many have begun to read it."""
+        """The number of processes that have begun to read it."""
         return self.mark.stat().st_size
 
     def read(self) -> bytes:
-        """Do it."""
+        """Count the reader and do the harm."""
         with self.mark.open("ab") as mark:
             mark.write(b".")
         if self.deed == "kills" or (self.deed == "kills once" and self.readers == 1):

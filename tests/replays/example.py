@@ -1,4 +1,4 @@
-"""The example of `replays/FORMAT.md`: `python -m tests.replays.example` writes it there.
+"""The example in `replays/FORMAT.md`: `python -m tests.replays.example` writes it.
 
 A match of Can't Stop that an operator ended after its first throw; one of its seats brought entropy.
 """
@@ -24,7 +24,7 @@ BYTES_A_LINE = 32
 
 
 def example() -> Replay:
-    """The match."""
+    """Return the match."""
     played = Played(terms=Terms(), entropy=bytes(range(16))).start()
     decision = decide(played.ledger, Abort(played.by()))
     assert isinstance(decision.entries[-1].event, Sealed)
@@ -33,14 +33,14 @@ def example() -> Replay:
 
 
 def shown() -> tuple[str, bytes]:
-    """The public keys and the file that the page shows."""
+    """Return the public keys and the file that the page shows."""
     text = PAGE.read_text(encoding="utf-8")
     keys, data = re.findall(r"```\n(.*?)```", text[text.index("## An example") :], re.DOTALL)
     return keys, bytes.fromhex(data)
 
 
 def remake(folder: Path) -> None:
-    """Put the example into the page, or into its copy in another folder."""
+    """Write the example into the page, or into its copy in another folder."""
     replay = example()
     data = write(replay, KEYS.replays)
     lines = "\n".join(data[at : at + BYTES_A_LINE].hex() for at in range(0, len(data), BYTES_A_LINE))

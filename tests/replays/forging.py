@@ -1,4 +1,4 @@
-"""Logs taken apart, changed and put together again, as somebody does it who has our code, and maybe our keys."""
+"""Takes logs apart, changes them and builds them again, as a forger with our code and perhaps our keys would."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from rollbook_replays.audit.verdicts import Audited
 from tests.match.test_decide import SECRET, Played
 
 SERVICE = Keys.of(1)
-"""Whom the judge trusts."""
+"""The keys that the judge trusts."""
 STRANGER = Keys.of(2)
 PUBLIC = read_keys(SERVICE.public)
 ENTROPY = bytes(range(20))
@@ -35,7 +35,7 @@ EXPIRING = Terms(open_seconds=60, idle_seconds=3_600)
 
 @dataclass(frozen=True)
 class Line:
-    """One event of a log, free of the chain."""
+    """An event of a log without its link."""
 
     event: Any
     time_ms: int
@@ -45,9 +45,9 @@ class Line:
 def eventful(
     game: str = "cant_stop", seats: int = 3, *, secret: bytes = SECRET, seed: int = 1, brief: bool = False
 ) -> Played:
-    """A match with entropy and a clock in which seats time out, come back and resign, and the service goes away.
+    """A match with entropy and a clock in which seats time out, resign, and the service is away.
 
-    It is played to its end, or until a second seat resigns as well, which is brief: a third of the events.
+    It is played to its end, or with `brief` until a second seat resigns, which gives a third of the events.
     """
     rng = random.Random(seed)
     played = Played(game, seats, entropy=ENTROPY, secret=secret).start()
@@ -85,19 +85,19 @@ def under_way(terms: Terms = EXPIRING) -> Played:
 
 
 def _missed(played: Played, *, after_ms: int, missed_ms: int) -> Pardon:
-    """Pardon the last of a wait that is so long."""
+    """Pardon the last part of a wait of this length."""
     origin = played.by(after_ms=after_ms)
     return Pardon(origin, origin.now_ms - missed_ms)
 
 
 def play(played: Played, rng: random.Random) -> Decision:
-    """Some legal choice of the awaited seat."""
+    """Make a random legal choice for the awaited seat."""
     match = played.ledger.match
     return played.choose(match.game.legal(match.state).sample(rng.randrange), after_ms=rng.randrange(500, 4_000))
 
 
 def replay_of(played: Played, keys: Keys = SERVICE) -> Replay:
-    """The match as it would be archived."""
+    """Return the match as the archive would store it."""
     lines = [Line(logged.event, logged.time_ms, logged.request) for logged in played.log]
     replay = put_together(lines, keys)
     assert [logged.data for logged in played.log] == list(replay.events)
@@ -105,7 +105,7 @@ def replay_of(played: Played, keys: Keys = SERVICE) -> Replay:
 
 
 def taken_apart(replay: Replay) -> list[Line]:
-    """Every event with its time and request."""
+    """Return every event with its time and request."""
     first = read_bytes(replay.events[0], match_id=replay.match_id)
     lines = [Line(first.event, first.time_ms, first.request)]
     for number, data in enumerate(replay.events[1:], start=2):
@@ -115,7 +115,7 @@ def taken_apart(replay: Replay) -> list[Line]:
 
 
 def put_together(lines: Sequence[Line], keys: Keys, *, heads: tuple[Head, ...] | None = None) -> Replay:
-    """A log with a chain that holds, readiness for its own closing of the seats, and a head."""
+    """Build a log with a valid chain, matching closing links and a head."""
     opened = lines[0].event
     assert isinstance(opened, Opened)
     game = find(opened.game, opened.ruleset)
@@ -148,23 +148,23 @@ def put_together(lines: Sequence[Line], keys: Keys, *, heads: tuple[Head, ...] |
 
 @cache
 def match(game: str = "cant_stop", seed: int = 1) -> Replay:
-    """An eventful match, honest and brief."""
+    """Return a short eventful match."""
     return replay_of(eventful(game, seed=seed, brief=True))
 
 
 def lines(game: str = "cant_stop") -> list[Line]:
-    """Its events, to be changed."""
+    """Return its events, to be changed."""
     return taken_apart(match(game))
 
 
 def edit(found: list[Line], index: int, **changes: Any) -> int:
-    """Change one event."""
+    """Change one event in place; returns its index."""
     found[index] = replace(found[index], event=replace(found[index].event, **changes))
     return index
 
 
 def relinked(replay: Replay, index: int, data: bytes) -> Replay:
-    """The match with other bytes for one event, everything behind it chained anew, and its head signed."""
+    """Replace the bytes of one event, link all later events again, and sign a new head."""
     links: dict[bytes, bytes] = {}
     datas = []
     for number, original in enumerate(replay.events):
@@ -179,7 +179,7 @@ def relinked(replay: Replay, index: int, data: bytes) -> Replay:
 
 
 def file_of(body: bytes, footer: tuple[int, bytes], names: bytes = b"", keys: Keys = SERVICE) -> bytes:
-    """A file of any body and any names, signed; its footer has this count and this last link."""
+    """Return a signed file with this body and these names, whose footer has this count and this last link."""
     header = struct.pack(">8sHHI", MAGIC, VERSION, 0, len(body))
     counted = struct.pack(">I32s", *footer) + bytes.fromhex(key_id(keys.replays.public_key()))
     named = keys.replays.sign(b"rollbook/1/names" + names) + names if names else b""
@@ -188,7 +188,7 @@ def file_of(body: bytes, footer: tuple[int, bytes], names: bytes = b"", keys: Ke
 
 
 def body_and_names(replay: Replay) -> tuple[ReplayBody, ReplayNames]:
-    """The messages of its file, to be changed."""
+    """Return the messages of the match's file, to be changed."""
     data = write(replay, SERVICE.replays)
     (length,) = struct.unpack_from(">I", data, 12)
     body = ReplayBody.FromString(data[16 : 16 + length])
@@ -196,30 +196,30 @@ def body_and_names(replay: Replay) -> tuple[ReplayBody, ReplayNames]:
 
 
 def footer_of(replay: Replay) -> tuple[int, bytes]:
-    """Count and last link as they should be."""
+    """Return the correct count and last link."""
     return len(replay.events), link(replay.events[-1])
 
 
 def head_of(match_id: str, datas: Sequence[bytes], number: int, keys: Keys) -> Head:
-    """A signed head of this event."""
+    """Return a signed head of this event."""
     last = link(datas[number - 1])
     signature = sign_head(keys.heads, match_id, number, last)
     return Head(number, last, key_id(keys.heads.public_key()), signature)
 
 
 def kept(replay: Replay, number: int) -> WitnessedHead:
-    """The head of this event, as a spectator kept it."""
+    """Return the head of this event, as a spectator kept it."""
     head = head_of(replay.match_id, replay.events, number, SERVICE)
     return WitnessedHead(replay.match_id, head.sequence, head.link, head.key_id, head.signature)
 
 
 def judged(replay: Replay, keys: Keys, heads: Sequence[WitnessedHead] = ()) -> Audited:
-    """The verdict on the file that the owner of these keys writes, by a judge who trusts the service's."""
+    """Write the file with these keys, and return the verdict of a judge who trusts the service's keys."""
     return audit(write(replay, keys.replays), PUBLIC, heads)
 
 
 def first(lines: Sequence[Line], kind: type[Any], fits: Callable[[Any], bool] = lambda _: True, after: int = 0) -> int:
-    """The index of the first event of this kind behind that many."""
+    """Return the index of the first matching event after the first `after` events."""
     return next(
         index for index, line in enumerate(lines) if index > after and isinstance(line.event, kind) and fits(line.event)
     )

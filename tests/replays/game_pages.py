@@ -1,6 +1,6 @@
-"""The pages of `replays/games/`: their tables, and their examples, which `python -m tests.replays.game_pages` remakes.
+"""The pages of `replays/games/`: their tables, and their examples, remade by `python -m tests.replays.game_pages`.
 
-An example begins with a line that names a simulated match and which of its events are shown. The rest follows from it.
+The first line of an example names a simulated match and the events shown. The rest follows from it.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ from tests.remaking import asked_folder
 FOLDER = Path(__file__).parents[2] / "replays" / "games"
 LINE = 120
 LEGAL_SHOWN = 12
-"""More legal choices than these are only counted."""
+"""Longer lists of legal choices are only counted."""
 
 Row = dict[str, str]
-"""A row of a table, by the names of its columns, without the marks of code."""
+"""A row of a table by its column names, without code marks."""
 
 # Tables
 
 
 def page_of(game: str) -> str:
-    """The page of a game."""
+    """Return the page of a game."""
     return (FOLDER / f"{game}.md").read_text(encoding="utf-8")
 
 
 def table(text: str, *columns: str) -> list[Row]:
-    """The rows of the one table that begins with these columns."""
+    """Return the rows of the one table that begins with these columns."""
     (found,) = (rows for names, rows in _tables(text) if names[: len(columns)] == list(columns))
     return found
 
@@ -63,18 +63,18 @@ def _plain(cell: str) -> str:
 
 
 def numbers(page: str) -> dict[str, int]:
-    """The table of numbers."""
+    """Return the table of numbers."""
     return {row["number"]: int(row["value"]) for row in table(page, "number", "value")}
 
 
 def spread(words: str) -> range:
-    """`1 to 5` or `5`."""
+    """Parse `1 to 5` or `5`."""
     first, _, last = words.partition(" to ")
     return range(int(first), int(last or first) + 1)
 
 
 def faces_of(row: Row) -> tuple[str, ...]:
-    """The six faces of a die."""
+    """Return the six faces of a die."""
     return tuple(row[str(face)] for face in range(6))
 
 
@@ -85,17 +85,17 @@ EXAMPLE = re.compile(r"```\n(match .*?)```", re.DOTALL)
 
 
 def examples(text: str) -> list[str]:
-    """The examples of a page."""
+    """Return the examples of a page."""
     return EXAMPLE.findall(text)
 
 
 def remade(text: str) -> str:
-    """The page with its examples as the rules make them."""
+    """Return the page with its examples made again by the rules."""
     return EXAMPLE.sub(lambda found: f"```\n{example(found[1].splitlines()[0])}```", text)
 
 
 def example(head: str) -> str:
-    """What the rules make of the first line of an example."""
+    """Make an example from its first line."""
     found = HEADS.fullmatch(head)
     assert found is not None, head
     name, seed, seats, options, first, last = found.groups()
@@ -118,12 +118,12 @@ def example(head: str) -> str:
 
 
 def _table(match: MatchFold) -> list[str]:
-    """All that lies on the table, and in the hands."""
+    """Return the whole table and all hands."""
     return _wrapped("table", _plainly(write_view(match.game, match.game.view(match.state, Watcher.JUDGE))))
 
 
 def _told(sequence: int, event: Event, before: MatchFold, dice: Dice) -> Iterator[str]:
-    """An event, and what led to it."""
+    """Yield the lines of an event, with the draws that led to it."""
     game, awaited = before.game, before.awaited
     match event:
         case Happened(outcome):
@@ -162,7 +162,7 @@ def _awaited(awaited: Awaited) -> str:
 
 
 def _indices(dice: Dice, number: int, awaited: Throw | Draw) -> list[int]:
-    """What uniform(k) gives, one after the other."""
+    """Return the results of uniform(k), in order."""
     uniform = dice.uniform(number)
     if isinstance(awaited, Throw):
         drawn = [uniform(len(faces)) for faces in awaited.dice]
@@ -178,7 +178,7 @@ def _indices(dice: Dice, number: int, awaited: Throw | Draw) -> list[int]:
 
 
 def shortly(items: Sequence[Value]) -> str:
-    """Items that ascend, runs of them and equal ones in short.
+    """Shorten ascending items: ranges and repetitions.
 
     >>> shortly((1, 2, 3, 5, 6, 71, 71))
     '1-3 5 6 71x2'
@@ -196,7 +196,7 @@ def shortly(items: Sequence[Value]) -> str:
 
 
 def _plainly(wrapper: Any) -> str:
-    """The game's own message in JSON, without what stands around it, and with words for the numbers of enums."""
+    """Return the game's own message as JSON, without its wrapper, with names for the numbers of enums."""
     message: Message = getattr(wrapper, wrapper.WhichOneof("game"))
     text = json.dumps(MessageToDict(message, preserving_proto_field_name=True))
     for enum in message.DESCRIPTOR.file.enum_types_by_name.values():
@@ -206,7 +206,7 @@ def _plainly(wrapper: Any) -> str:
 
 
 def _said(what: str, wrapper: Any) -> Iterator[str]:
-    """A message in JSON, and its bytes with what stands around it."""
+    """Yield a message as JSON, and its bytes with the wrapper."""
     yield from _wrapped(what, _plainly(wrapper))
     yield from _wrapped("bytes", wrapper.SerializeToString(deterministic=True).hex())
 
@@ -218,7 +218,7 @@ def _wrapped(what: str, text: str) -> list[str]:
 
 
 def remake(folder: Path) -> None:
-    """Put the examples into the pages, or into their copies in another folder."""
+    """Write the examples into the pages, or into their copies in another folder."""
     for path in sorted(FOLDER.glob("*.md")):
         (folder / path.name).write_text(remade(path.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")
 

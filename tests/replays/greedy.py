@@ -1,6 +1,6 @@
-"""Replay files that ask for far more memory than they have bytes, made by hand, as a forger would.
+"""Replay files, made by hand, that claim far more data than they have bytes.
 
-As a program, with a key file and files, it audits them in one process and prints by how many KiB that has grown.
+As a program, with a key file and files, it audits them in one process and prints the growth of its memory in KiB.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from tests.replays.replaying import KEYS, recorded
 
 MOST_GROWTH_KB: Final = 192 << 10
 MANY: Final = LARGEST_FILE - 40_000
-"""Bytes that fit into a file beside the rest of a match."""
+"""Bytes that a file has for one part beside the rest of a match."""
 FEW: Final = LARGEST_EVENT - 200
-"""Bytes that fit into an event."""
+"""Bytes that an event has for its content."""
 CLAIMED: Final = 3 * 10**8
 
 
 def rewritten(replay: Replay, number: int, data: bytes) -> Replay:
-    """The match with other bytes as this event, and a chain that holds for all behind it; by whoever has all keys."""
+    """Replace the bytes of an event and link all later events again, with all keys."""
     events = list(replay.events)
     events[number - 1] = data
     for later in range(number, len(events)):
@@ -44,7 +44,7 @@ def rewritten(replay: Replay, number: int, data: bytes) -> Replay:
 
 
 def changed(game: str, body: str, change: Callable[[proto.Event], object]) -> Replay:
-    """A match in which the first event with such a body, and for which there is such a change, is another one."""
+    """Return a match whose first event with such a body is changed by `change`."""
     replay = recorded(game, current()[game].seats[0])
     for number, data in enumerate(replay.events, start=1):
         event = proto.Event.FromString(data)
@@ -62,7 +62,7 @@ def _claim(event: proto.Event) -> bool:
 
 
 def claimed(*, hiding: bool = True) -> Replay:
-    """A draw of 300 million hidden cards; the file has what the draw hid, or hides it."""
+    """A draw of 300 million hidden cards; with `hiding` the file omits its hidden part."""
     replay = changed("allie_gator", "happened", _claim)
     return replay if hiding else replace(replay, private={})
 
@@ -83,7 +83,7 @@ def _unknown(data: bytes) -> Callable[[proto.Event], object]:
 
 
 def events() -> dict[str, Replay]:
-    """Events that are no larger than an event can be."""
+    """Return matches with a greedy event of legal size."""
     return {
         "a count of millions": claimed(),
         "a count of millions that stays hidden": claimed(hiding=False),
@@ -117,7 +117,7 @@ def _thrown() -> bytes:
 
 
 def files() -> dict[str, bytes]:
-    """Files as large as a file can be, with something in them that is larger than it can be."""
+    """Return files of legal size with a part that is too large."""
     first = recorded("cant_stop", 2).events[0]
     large = {
         "an event of seats": _sealed_for_many(),

@@ -1,6 +1,6 @@
-"""An audit without the rules of any game, written from `replays/FORMAT.md` alone: nothing of Rollbook is imported here.
+"""An audit without rules, written from `replays/FORMAT.md` alone: it imports no module of Rollbook.
 
-It takes the steps that the page leaves to a reader without rules, and says what the first is that does not hold.
+It takes the steps that the page leaves to a reader without rules, and returns the first that fails.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tests.replays.mini_reader import Keys, Trusted
 from tests.replays.mini_table import Table
 
 GAMES = {(game.name, 1) for game in PROTOS.messages["Choice"].fields.values() if game.name != "other"}
-"""Of which the proto files say how they are written."""
+"""The games whose messages the proto files define."""
 
 Found = tuple[str, str | None, int | None]
 """Verdict, check, event."""
@@ -34,7 +34,7 @@ UNREADABLE: Found = ("unreadable", None, None)
 
 
 def audit(data: bytes, keys: Keys, kept: tuple[Head, ...] = ()) -> Found:
-    """The verdict of whoever knows no rules; it is never exact."""
+    """Return the verdict of a reader without rules; it is never exact."""
     if data[8:12] == b"\x00\x01\x00\x00" and data[:8] == b"\x89ROLL\r\n\x1a" and 128 <= len(data) <= LARGEST:
         return UNVERIFIED
     try:
@@ -51,7 +51,7 @@ def audit(data: bytes, keys: Keys, kept: tuple[Head, ...] = ()) -> Found:
 
 
 def _follow(file: File, keys: Keys) -> Read | None:
-    """Take the steps of every event; what event 1 says of the match, unless a later program wrote it."""
+    """Take the steps of every event; returns event 1, or None if a later program wrote it."""
     first = event_of(1, file.events[0]).inner("opened")
     if first.number("envelope") > 2 or first.number("envelope") == 1:
         return None
@@ -75,7 +75,7 @@ def _follow(file: File, keys: Keys) -> Read | None:
 
 
 def _check_behind(file: File, opened: Read | None, keys: Keys, kept: tuple[Head, ...]) -> None:
-    """The steps from 16 on."""
+    """Take the steps from 16 on."""
     last, links = len(file.events), file.links
     for number in file.private:
         if number > last:
@@ -94,7 +94,7 @@ def _check_behind(file: File, opened: Read | None, keys: Keys, kept: tuple[Head,
 
 
 def _accuses(file: File, head: Head, keys: Keys) -> bool:
-    """Whether a kept head is one of this match by a head key of whose file it is."""
+    """Whether a kept head is of this match, by a head key with the owner of the file's key."""
     owners = [of_role(keys, file.key_id, "replay")]
     owners += [of_role(keys, each.key_id, "head") for each in reversed(file.heads)]
     owner = next((each.name for each in owners if each is not None), None)
@@ -105,7 +105,7 @@ def _accuses(file: File, head: Head, keys: Keys) -> bool:
 
 
 def _check_around(file: File, opened: Read | None, replay: Trusted | None) -> None:
-    """The steps from 19 on."""
+    """Take the steps from 19 on."""
     holding = [(file.count, file.last_link) == (len(file.events), file.links[-1])]
     if opened is not None:
         eyes, seats = file.body.inner("perspective"), opened.number("seats")

@@ -1,6 +1,6 @@
-"""A bundle judged without rules, by `replays/BUNDLE.md` and `replays/FORMAT.md`: nothing of Rollbook is imported here.
+"""A judge of bundles without rules, written from the pages alone: it imports no module of Rollbook.
 
-Options and standings are for whoever knows the rules.
+The pages are `replays/BUNDLE.md` and `replays/FORMAT.md`. Options and standings need the rules and are not judged.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def archive(entries: dict[str, tuple[int, bytes]]) -> bytes:
-    """The only archive of these entries; each has the checksum that it says."""
+    """Return the canonical archive of these entries, each with its given checksum."""
     made, listed = b"", b""
     for name, (crc, data) in entries.items():
         header = struct.pack("<5H3I2H", 20, 0, 0, 0, 33, crc, len(data), len(data), len(name), 0)
@@ -40,7 +40,7 @@ def archive(entries: dict[str, tuple[int, bytes]]) -> bytes:
 
 
 def entries_of(data: bytes) -> dict[str, tuple[int, bytes]]:
-    """The entries of an archive, or `Broken`."""
+    """Return the entries of an archive; raises Broken."""
     entries: dict[str, tuple[int, bytes]] = {}
     at = 0
     while data.startswith(LOCAL, at):
@@ -61,7 +61,7 @@ def entries_of(data: bytes) -> dict[str, tuple[int, bytes]]:
 
 
 def judge(data: bytes, keys: Keys) -> tuple[str, Faults]:
-    """The verdict, and what is wrong and where."""
+    """Return the verdict and the faults with their places."""
     try:
         entries = entries_of(data)
         manifest = tomllib.loads(entries["manifest.toml"][1].decode())
@@ -111,7 +111,7 @@ def _of_matches(
 
 
 def _match_of(data: bytes) -> str | None:
-    """Of which match this is a replay; None if it is none."""
+    """Return the match id of a replay; None if it is none."""
     try:
         return taken_apart(data).match_id.decode()
     except (Broken, struct.error):
@@ -119,7 +119,7 @@ def _match_of(data: bytes) -> str | None:
 
 
 def _of_match(data: bytes, manifest: dict[str, Any], players: list[str], keys: Keys) -> Iterator[str]:
-    """Why it does not count."""
+    """Yield the reasons why the match does not count."""
     if audit(data, keys)[0] in {"diverged", "unreadable"}:
         yield "match"
         return

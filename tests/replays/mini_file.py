@@ -1,4 +1,4 @@
-"""The parts of a replay file and their signatures, by `replays/FORMAT.md`: nothing of Rollbook is imported."""
+"""The parts of a replay file and their signatures, by `replays/FORMAT.md`: it imports no module of Rollbook."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ MOST_EVENTS = 10_000
 
 
 class Wrong(Exception):
-    """A step does not hold: its check, and the event."""
+    """A step fails: its check, and the event."""
 
 
 @dataclass(frozen=True)
 class Head:
-    """A head that was signed."""
+    """A signed head."""
 
     match_id: bytes
     sequence: int
@@ -35,9 +35,9 @@ class Head:
 
 
 def holds(trusted: Trusted, signature: bytes, message: bytes) -> bool:
-    """Whether the key signed this; a point of small order, or one that is not reduced, begins no signature."""
+    """Whether the key signed the message; points of small order and unreduced points are refused."""
     y = int.from_bytes(signature[:32], "little") & ((1 << 255) - 1)
-    # The eight points have y = 0 or y² = 1, or twice them is one with y = 0.
+    # The eight points of small order have y = 0 or y² = 1, or their double has y = 0.
     if y >= PRIME or y * (y**2 - 1) * (CURVE * y**4 + 2 * y**2 - 1) % PRIME == 0:
         return False
     try:
@@ -61,21 +61,21 @@ class File:
     signature: bytes
     events: list[bytes] = field(default_factory=list)
     links: list[bytes] = field(default_factory=list)
-    """The one before event 1 first."""
+    """The link before event 1 comes first."""
 
     @property
     def match_id(self) -> bytes:
-        """As the body has it."""
+        """The match id in the body."""
         return self.body.bytes("match_id")
 
     @property
     def private(self) -> list[int]:
-        """The events beside which something lies."""
+        """The events that have private data."""
         return [each.number("sequence") for each in self.body.inners("hidden")]
 
     @property
     def heads(self) -> list[Head]:
-        """Those in the file."""
+        """The heads in the file."""
         return [
             Head(*(each.bytes("match_id"), each.number("sequence"), each.bytes("link")), *signer_of(each))
             for each in self.body.inners("heads")
@@ -83,24 +83,24 @@ class File:
 
 
 def signer_of(head: Read) -> tuple[str, bytes]:
-    """Key id and signature of a head."""
+    """Return key id and signature of a head."""
     return head.text("key_id"), head.bytes("signature")
 
 
 def need(holding: object) -> None:
-    """Fail unless that is so."""
+    """Raise Broken unless the value is true."""
     if not holding:
         raise Broken
 
 
 def taken_apart(data: bytes) -> File:
-    """The parts of a file, or `Broken`."""
+    """Return the parts of a file; raises Broken."""
     magic, version, zero, size = struct.unpack_from(">8sHHI", data)
     need((magic, version, zero) == (b"\x89ROLL\r\n\x1a", 2, 0) and len(data) <= LARGEST)
     (named,) = struct.unpack_from(">I", data, 16 + size)
     need(len(data) == 16 + size + 4 + named + 108)
     body, footer = data[16 : 16 + size], data[-108:]
-    # Before anything is made of them: what an event hid has at most ten bytes around it.
+    # Checked before decoding: a hidden part has at most ten bytes around it.
     need(all(len(value) <= LARGEST_EVENT + 10 for _, _, value in split(body) if isinstance(value, bytes)))
     need(PROTOS.is_canonical(body, "ReplayBody"))
     count, last_link, key_id, signature = struct.unpack(">I32s8s64s", footer)
@@ -134,7 +134,7 @@ def _check_body(file: File) -> None:
 
 
 def event_of(number: int, data: bytes) -> Read:
-    """The event, or what is wrong if these bytes are none."""
+    """Return the event, or raise Wrong if the bytes are none."""
     try:
         PROTOS.check(data, "Event")
     except Broken:
@@ -143,13 +143,13 @@ def event_of(number: int, data: bytes) -> Read:
 
 
 def check_chain(file: File, number: int, event: Read) -> None:
-    """Step 2."""
+    """Take step 2."""
     if (event.number("sequence"), event.bytes("previous")) != (number, file.links[number - 1]):
         raise Wrong("chain", number)
 
 
 def of_role(keys: Keys, key_id: str, role: str) -> Trusted | None:
-    """The key, if it is known and of this role."""
+    """Return the key if it is known and has this role."""
     try:
         key = keys.get(bytes.fromhex(key_id))
     except ValueError:

@@ -1,6 +1,6 @@
-"""Messages in the one canonical way of `replays/FORMAT.md`, by the fields that `proto/rollbook/v1/` lists.
+"""Decodes canonical messages as in `replays/FORMAT.md`, by the fields in `proto/rollbook/v1/`.
 
-Like the readers that use it, it imports nothing of Rollbook: it reads the proto files themselves.
+Like the readers that use it, it imports no module of Rollbook: it reads the proto files itself.
 """
 
 from __future__ import annotations
@@ -15,29 +15,29 @@ from tests.replays.mini_reader import varint
 NUMBER, EIGHT_BYTES, SIZED, GROUP, GROUP_END, FOUR_BYTES = range(6)
 LONGEST_VARINT = 10
 MOST_FIELDS = 40_000
-"""A body has at most 10,000 events, what they hid, as many heads, and a few more."""
+"""Limit of fields: a body has at most 10,000 events, their hidden parts, as many heads, and a few more."""
 DEEPEST = 100
 
 Value = int | bytes
 
 
 class Broken(Exception):
-    """These bytes are no message."""
+    """The bytes are no message of this type."""
 
 
 @dataclass
 class Listed:
-    """A field as a proto file lists it."""
+    """A field in a proto file."""
 
     name: str
     type: str
     label: str
-    """`optional`, `repeated`, the name of its oneof, or nothing."""
+    """`optional`, `repeated`, the name of its oneof, or empty."""
 
 
 @dataclass
 class Message:
-    """A message as a proto file lists it."""
+    """A message in a proto file."""
 
     fields: dict[int, Listed] = field(default_factory=dict)
 
@@ -47,10 +47,10 @@ ANY = Message({1: Listed("type_url", "string", ""), 2: Listed("value", "bytes", 
 
 
 class Protos:
-    """The messages and enums of some proto files, and of those that they import."""
+    """The messages and enums of some proto files and of their imports."""
 
     def __init__(self, folder: Path, *files: str) -> None:
-        """Read them."""
+        """Parse the files."""
         self.messages: dict[str, Message] = {"google.protobuf.Any": ANY}
         self.enums: set[str] = set()
         asked = [*files]
@@ -90,7 +90,7 @@ class Protos:
                 self.messages[scope].fields[int(number)] = Listed(name, kind, label)
 
     def _resolved(self, kind: str, scope: str) -> str:
-        """The full name of a type, or `int32` for an enum, which is written like one."""
+        """Return the full name of a type, or `int32` for an enum, which is encoded alike."""
         while scope:
             if f"{scope}.{kind}" in self.messages:
                 return f"{scope}.{kind}"
@@ -98,7 +98,7 @@ class Protos:
         return "int32" if kind in self.enums else kind
 
     def check(self, data: bytes, kind: str) -> None:
-        """Fail as `Broken` unless this is such a message, however it is written; what nobody knows is passed over."""
+        """Raise Broken unless the bytes are such a message in any encoding; unknown fields are ignored."""
         for number, wire, value in split(data):
             listed = self.messages[kind].fields.get(number)
             if listed is None or wire != SIZED:
@@ -110,14 +110,14 @@ class Protos:
                 _text(value)
 
     def is_canonical(self, data: bytes, kind: str) -> bool:
-        """Whether this is such a message, and written in the only way."""
+        """Whether the bytes are such a message in the canonical encoding."""
         try:
             return self._written(data, kind) == data
         except (Broken, KeyError):
             return False
 
     def _written(self, data: bytes, kind: str) -> bytes:
-        """The message written again; KeyError if there is anything in it that is not listed."""
+        """Encode the message again; raises KeyError for an unknown field."""
         again, before, oneofs = b"", 0, set()
         for number, wire, value in split(data):
             listed = self.messages[kind].fields[number]
@@ -150,7 +150,7 @@ class Protos:
         return self._message(value, kind) if kind in self.messages else value
 
     def _message(self, value: bytes, kind: str) -> bytes:
-        # A later program may list more games; this one cannot tell how they are written.
+        # Later programs may list more games, whose messages are unknown here.
         if kind == "HiddenOutcome" and not any(number in self.messages[kind].fields for number, _, _ in split(value)):
             return value
         return self._written(value, kind)
@@ -164,7 +164,7 @@ def _text(value: bytes) -> None:
 
 
 def _integer(value: int, kind: str) -> bytes:
-    """A number that the type has, as it is written."""
+    """Encode a number; raises Broken if the type does not have it."""
     signed = value - (1 << 64) if value >> 63 and kind == "int32" else value
     low, high = {"int32": (-(1 << 31), 1 << 31), "uint64": (0, 1 << 64), "bool": (0, 2)}[kind]
     if not low <= signed < high:
@@ -184,7 +184,7 @@ def _read_varint(data: bytes, at: int) -> tuple[int, int]:
 
 
 def packed(data: bytes) -> Iterator[int]:
-    """The numbers of a list."""
+    """Yield the numbers of a packed list."""
     at = 0
     while at < len(data):
         value, at = _read_varint(data, at)
@@ -192,7 +192,7 @@ def packed(data: bytes) -> Iterator[int]:
 
 
 def split(data: bytes) -> list[tuple[int, int, Value]]:
-    """The fields of a message: number, type on the wire, and value; groups are there without theirs."""
+    """Return number, wire type and value of all fields; of groups only the inner fields."""
     found: list[tuple[int, int, Value]] = []
     at = 0
     groups: list[int] = []
@@ -216,7 +216,7 @@ def split(data: bytes) -> list[tuple[int, int, Value]]:
 
 
 def _read_value(data: bytes, at: int, wire: int) -> tuple[Value, int]:
-    """What stands there, and where the next field begins; nothing of a group, whose fields follow."""
+    """Read a value; returns it and the start of the next field. A group has no value, its fields follow."""
     if wire == NUMBER:
         return _read_varint(data, at)
     sizes = {GROUP: 0, EIGHT_BYTES: 8, FOUR_BYTES: 4}
@@ -233,18 +233,18 @@ def _read_value(data: bytes, at: int, wire: int) -> tuple[Value, int]:
 
 @dataclass
 class Read:
-    """A message that has been found to be one, field by field; of a field that comes again the last counts."""
+    """A decoded message; if a field is repeated, the last one counts."""
 
     protos: Protos
     kind: str
     data: bytes
 
     def __post_init__(self) -> None:
-        """Split it once."""
+        """Split the bytes once."""
         self._found = split(self.data)
 
     def all(self, name: str) -> list[Value]:
-        """Every value of this field; numbers as they were meant."""
+        """Return all values of this field, with numbers as their type has them."""
         fields = self.protos.messages[self.kind].fields
         number = next(number for number, listed in fields.items() if listed.name == name)
         values = [value for found, _, value in self._found if found == number]
@@ -254,40 +254,40 @@ class Read:
         return [value - (1 << 64) if value >> 63 else value for value in each]
 
     def has(self, name: str) -> bool:
-        """Whether the field is there."""
+        """Whether the field is present."""
         return bool(self.all(name))
 
     def number(self, name: str) -> int:
-        """The number in this field, 0 where there is none."""
+        """Return the number of this field; 0 if it is absent."""
         value = (self.all(name) or [0])[-1]
         return value if isinstance(value, int) else 0
 
     def bytes(self, name: str) -> bytes:
-        """The bytes in this field, none where there are none."""
+        """Return the bytes of this field; empty if it is absent."""
         value = (self.all(name) or [b""])[-1]
         return value if isinstance(value, bytes) else b""
 
     def text(self, name: str) -> str:
-        """The text in this field."""
+        """Return the text of this field."""
         return self.bytes(name).decode("utf-8")
 
     def inner(self, name: str) -> Read:
-        """The message in this field."""
+        """Return the message of this field."""
         kind = next(each.type for each in self.protos.messages[self.kind].fields.values() if each.name == name)
         return Read(self.protos, kind, self.bytes(name))
 
     def inners(self, name: str) -> list[Read]:
-        """The messages in this list."""
+        """Return the messages of this list."""
         kind = next(each.type for each in self.protos.messages[self.kind].fields.values() if each.name == name)
         return [Read(self.protos, kind, value) for value in self.all(name) if isinstance(value, bytes)]
 
     def one_of(self, oneof: str) -> str:
-        """Which field of a oneof is there; nothing if none is."""
+        """Return the name of the present field of a oneof, or an empty text."""
         listed = self.protos.messages[self.kind].fields
         numbers = {number for number, _, _ in self._found if number in listed and listed[number].label == oneof}
         return listed[max(numbers)].name if numbers else ""
 
     @property
     def is_canonical(self) -> bool:
-        """Whether it is written in the only way."""
+        """Whether the message is in the canonical encoding."""
         return self.protos.is_canonical(self.data, self.kind)

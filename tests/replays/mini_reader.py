@@ -1,4 +1,4 @@
-"""A reader of replay files written from `replays/FORMAT.md` alone: nothing of Rollbook is imported here."""
+"""A reader of replay files, written from `replays/FORMAT.md` alone: it imports no module of Rollbook."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Field = int | bytes
 
 
 def fields(message: bytes) -> Iterator[tuple[int, Field]]:
-    """The fields of a protobuf message by number."""
+    """Yield the fields of a protobuf message by number."""
     at = 0
 
     def varint() -> int:
@@ -40,11 +40,11 @@ def fields(message: bytes) -> Iterator[tuple[int, Field]]:
 
 
 INT, BYTES, OPTIONAL, LIST = "int", "bytes", "optional", "list"
-"""What a field is: a number, bytes or text, a number or message that is there or not, one of several."""
+"""Kinds of fields: number, bytes or text, optional number or message, list."""
 
 Schema = dict[int, "tuple[str, Schema | None]"]
 WHATEVER: Schema = {}
-"""A message of a game, which is not looked into."""
+"""A message of a game, whose content is not checked."""
 
 HEAD: Schema = {1: (BYTES, None), 2: (INT, None), 3: (BYTES, None), 4: (BYTES, None), 5: (BYTES, None)}
 EYES: Schema = {1: (INT, None), 2: (OPTIONAL, None)}
@@ -70,7 +70,7 @@ EVENT: Schema = {
 
 
 def varint(value: int) -> bytes:
-    """A number, as short as it can be."""
+    """Encode a number in the fewest bytes."""
     written = bytearray()
     while value > 0x7F:
         written.append(value & 0x7F | 0x80)
@@ -79,7 +79,7 @@ def varint(value: int) -> bytes:
 
 
 def check_canonical(message: bytes, schema: Schema) -> None:
-    """Fail unless the message is written in the one way: nothing unknown, out of order, twice, or at its default."""
+    """Fail unless the message is canonical: no field is unknown, out of order, doubled or at its default."""
     again = b""
     before = 0
     for number, value in fields(message):
@@ -96,12 +96,12 @@ def check_canonical(message: bytes, schema: Schema) -> None:
 
 
 def one(message: bytes, number: int, default: Field = b"") -> Field:
-    """The value of a field that is there once at most."""
+    """Return the value of a field that occurs at most once."""
     return next((value for found, value in fields(message) if found == number), default)
 
 
 def part(message: bytes, *path: int) -> bytes:
-    """The bytes of a field of a field."""
+    """Return the bytes of a nested field."""
     for number in path:
         inner = one(message, number)
         assert isinstance(inner, bytes)
@@ -110,13 +110,13 @@ def part(message: bytes, *path: int) -> bytes:
 
 
 def digest(*parts: bytes) -> bytes:
-    """H."""
+    """The hash H of FORMAT.md."""
     return hashlib.sha256(b"".join(parts)).digest()
 
 
 @dataclass
 class Trusted:
-    """What a line of a key file says."""
+    """A line of a key file."""
 
     key: Ed25519PublicKey
     role: str
@@ -124,11 +124,11 @@ class Trusted:
 
 
 Keys = dict[bytes, Trusted]
-"""By key id."""
+"""The keys by id."""
 
 
 def public_keys(text: str) -> Keys:
-    """The keys of a key file."""
+    """Parse the keys of a key file."""
     keys = {}
     for line in text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n"):
         if not line.strip(" \t") or line.startswith("#"):
@@ -142,27 +142,27 @@ def public_keys(text: str) -> Keys:
 
 
 def signer(keys: Keys, key_id: bytes, role: str) -> Trusted:
-    """The key of this role."""
+    """Return the key with this role."""
     assert keys[key_id].role == role
     return keys[key_id]
 
 
 @dataclass
 class Proved:
-    """What a file says, all of it checked."""
+    """The checked content of a file."""
 
     match_id: str
     game: str
     names: list[str]
     service: str
-    """Whose keys vouch for it."""
+    """The name of the service that owns the keys."""
     events: list[bytes]
     uniform: Callable[[int], Callable[[int], int]]
-    """The dice: by the number of the chance event."""
+    """The dice, by the number of the chance event."""
 
 
 def read(data: bytes, keys: Keys) -> Proved:
-    """Read a whole sealed match and check all but the rules; whatever is wrong fails."""
+    """Read a whole sealed match and check all but the rules; any error raises."""
     assert data[:8] == bytes.fromhex("89524f4c4c0d0a1a")
     version, zero, size = struct.unpack_from(">HHI", data, 8)
     assert (version, zero) == (2, 0)
@@ -208,7 +208,7 @@ def read(data: bytes, keys: Keys) -> Proved:
 
 
 def match_key(events: list[bytes], sized: bytes) -> bytes:
-    """The key of the dice, its secret and entropy checked."""
+    """Return the key of the dice, after checking secret and entropy."""
     secret = part(events[-1], 17, 3)
     assert len(secret) == 32
     assert part(events[0], 16, 6) == digest(b"rollbook/1/commit", secret)
@@ -229,7 +229,7 @@ def match_key(events: list[bytes], sized: bytes) -> bytes:
 
 
 def uniform(key: bytes, chance: int) -> Callable[[int], int]:
-    """The draws of one chance event."""
+    """Return the draws of one chance event."""
 
     def words() -> Iterator[int]:
         block = 0

@@ -1,4 +1,4 @@
-"""A table without rules: what can be known of a match by `replays/FORMAT.md` alone. Nothing of Rollbook is imported."""
+"""The state of a match without rules, by `replays/FORMAT.md` alone: it imports no module of Rollbook."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ NOT_READY, LOG_LOST, BY_OPERATOR, EXPIRED = 1, 2, 3, 4
 
 
 class Table:
-    """What can be known of a match without its rules."""
+    """The part of a match's state that needs no rules."""
 
     def __init__(self, file: File, keys: Keys, opened: Read) -> None:
-        """Sit before event 1."""
+        """Start before event 1."""
         self.file, self.keys, self.opened = file, keys, opened
         self.game = opened.text("game")
         self.seats = opened.number("seats")
@@ -48,7 +48,7 @@ class Table:
         self.secret: bytes | None = None
 
     def take(self, number: int) -> None:
-        """Take the steps of one event, and remember it."""
+        """Take the steps of one event and record it."""
         event = event_of(number, self.file.events[number - 1])
         kind = event.one_of("body")
         if not self._is_readable(number, event, kind):
@@ -63,7 +63,7 @@ class Table:
         self._remember(number, event, kind, body)
 
     def _is_readable(self, number: int, event: Read, kind: str) -> bool:
-        """Step 1, but for the seats and the values of options that a game has."""
+        """Take step 1, except for the game's seats and values of options."""
         if not event.is_canonical or not kind or (kind == "opened") != (number == 1):
             return False
         if event.has("seat") != (kind in WITH_A_SEAT):
@@ -104,7 +104,7 @@ class Table:
         return reason in {1, 2, 3, 4} and aborted.has("lost") == (reason == LOG_LOST) and (reason != LOG_LOST or proved)
 
     def _steps(self, number: int, event: Read, kind: str, body: Read) -> Iterator[tuple[str, object]]:
-        """The steps from 3 on, in their order, and whether they hold."""
+        """Yield the steps from 3 on with their results, in order."""
         if kind == "opened":
             yield "commitment", len(body.bytes("commitment")) == 32
         if kind == "sealed":
@@ -191,7 +191,7 @@ class Table:
         return reason != LOG_LOST or self._is_lost(number, aborted.inner("lost"))
 
     def _is_over(self, number: int) -> bool:
-        """Whether the match has ended before this event, as far as that needs no rules."""
+        """Whether the match has ended before this event, as far as that can be known without rules."""
         return self.started and (self.seats - len(self.given_up) < 2 or number >= MOST_EVENTS)
 
     def _is_lost(self, number: int, lost: Read) -> bool:

@@ -1,4 +1,4 @@
-"""Replays to try things on: simulated matches, and what a service would export of them while they ran."""
+"""Simulated matches as replays, and parts of them as a service would export them."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def recorded(
     options: dict[str, OptionValue] | None = None,
     names: Sequence[str] | None = None,
 ) -> Replay:
-    """A sealed match with all that it hid, its heads and its names."""
+    """Return a sealed match with its hidden parts, heads and names."""
     rules = find(game, 1)
     replay = record(Simulation(rules, rules.settle(options or {}, seats), seats, SEED, number), KEYS.heads)
     return replay if names is None else replace(replay, names=tuple(names))
 
 
 def cut(replay: Replay, events: int, perspective: Perspective) -> Replay:
-    """The match while it was running, for these eyes: a judge gets what was hidden, everybody else nothing of it."""
+    """Return the running match in this perspective: a judge gets the hidden parts, other viewers get none."""
     private = {sequence: hidden for sequence, hidden in replay.private.items() if sequence <= events}
     return replace(
         replay,

@@ -1,4 +1,4 @@
-"""`rollbook audit` and the files it is given, as a judge runs it: real processes, real files."""
+"""`rollbook audit` and its files as a judge runs it: real processes, real files."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def objects(printed: str) -> list[dict[str, Any]]:
-    """What was printed for programs."""
+    """Parse the JSON lines of the output."""
     return [json.loads(line) for line in printed.splitlines()]
 
 
 def test_simulated_replays_are_exact_with_the_key_beside_them(corpus: Path) -> None:
-    """One line a file, in the order of the paths; a folder stands for all that is in it."""
+    """One line a file, in the order of the paths; a folder means all files in it."""
     done = rollbook("audit", str(corpus), "--key", str(corpus / "KEY.pub"))
     names = sorted(str(file) for file in corpus.glob("*.rollbook"))
     assert 6 == len(names)
@@ -55,7 +55,7 @@ def test_simulated_replays_are_exact_with_the_key_beside_them(corpus: Path) -> N
 
 
 def test_the_same_seed_gives_the_same_replays_under_any_hash_seed(corpus: Path, tmp_path: Path) -> None:
-    """Corpora of any size can be made anywhere, and KEY.pub gathers the keys of all seeds."""
+    """Corpora of any size can be made anywhere, and KEY.pub has the keys of all seeds."""
     for seed in ("5", "6", "5"):
         words = ("--matches", "3", "--seed", seed, "--format", "rollbook", "--out", str(tmp_path))
         assert 0 == rollbook("simulate", "cant_stop", *words, env={"PYTHONHASHSEED": seed}).returncode
@@ -67,7 +67,7 @@ def test_the_same_seed_gives_the_same_replays_under_any_hash_seed(corpus: Path, 
 
 
 def test_every_kind_of_file_gets_its_verdict_and_none_stops_the_others(corpus: Path, tmp_path: Path) -> None:
-    """The worst decides the exit code: diverged before unreadable before unverified."""
+    """The worst file sets the exit code: diverged before unreadable before unverified."""
     good = (corpus / "cant_stop-5-0.rollbook").read_bytes()
     (tmp_path / "a.rollbook").write_bytes(without_names(good))
     (tmp_path / "b.rollbook").write_bytes(good[:-1])
@@ -90,7 +90,7 @@ def test_every_kind_of_file_gets_its_verdict_and_none_stops_the_others(corpus: P
 
 
 def test_without_keys_files_are_unverified_and_say_which_are_missing(corpus: Path) -> None:
-    """A judge learns whom to ask."""
+    """The output names the missing keys, so the judge knows whom to ask."""
     done = rollbook("audit", str(corpus / "cant_stop-5-0.rollbook"), "--json")
     assert 2 == done.returncode
     named = [missing.rpartition(" ")[2] for missing in objects(done.stdout)[0]["missing"]]
@@ -98,7 +98,7 @@ def test_without_keys_files_are_unverified_and_say_which_are_missing(corpus: Pat
 
 
 def test_a_kept_head_of_another_history_is_found(corpus: Path, tmp_path: Path) -> None:
-    """Whoever kept a head proves that the match was rewritten."""
+    """A kept head proves that the match was rewritten."""
     file = corpus / "cant_stop-5-0.rollbook"
     replay = read(file.read_bytes()).replay
     head = replay.heads[-1]
@@ -122,7 +122,7 @@ def test_a_kept_head_of_another_history_is_found(corpus: Path, tmp_path: Path) -
     ],
 )
 def test_wrong_words_and_files_are_explained(words: tuple[str, ...], code: int, said: str, tmp_path: Path) -> None:
-    """Nothing is audited with other keys than the judge meant."""
+    """No file is audited with other keys than the judge meant."""
     (tmp_path / "wrong").write_text("wrong\n")
     (tmp_path / "bytes").write_bytes(b"\xff")
     done = rollbook("audit", *(word.format(folder=tmp_path) for word in words))
@@ -133,7 +133,7 @@ def test_wrong_words_and_files_are_explained(words: tuple[str, ...], code: int, 
 def test_many_files_are_audited_by_several_processes_in_their_order(
     corpus: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The verdicts are those that one process gives."""
+    """The verdicts equal those of a single process."""
     monkeypatch.setattr(many, "FEW", 1)
     monkeypatch.setattr(many, "BATCH", 2)
     keys = read_keys((corpus / "KEY.pub").read_text())
@@ -173,14 +173,14 @@ assert not {"grpc", "redis"} & set(sys.modules), "loaded"
 
 
 def test_the_audit_loads_neither_grpc_nor_redis_and_reads_nothing_but_its_arguments(corpus: Path) -> None:
-    """A judge trusts no service, no network and no file but those in hand."""
+    """A judge has to trust no service, no network and no other file."""
     words = (str(corpus / "allie_gator-5-0.rollbook"), str(corpus / "KEY.pub"))
     done = subprocess.run([sys.executable, "-c", WATCHED, *words], capture_output=True, text=True, check=False)
     assert (0, "") == (done.returncode, done.stderr.partition("Traceback")[2])
 
 
 def test_a_name_of_a_file_cannot_be_taken_for_a_verdict(corpus: Path, tmp_path: Path) -> None:
-    """Whoever names a file names it as a line of ours, or by bytes that are no text; each file stays one line."""
+    """File names that look like a line of the output, or that are not UTF-8, stay within their line."""
     good = (corpus / "cant_stop-5-0.rollbook").read_bytes()
     for name in (b"a\nforged.rollbook: EXACT, 99 events\n.rollbook", b"b\xff.rollbook", b"c\x1b[31m.rollbook"):
         (tmp_path / os.fsdecode(name)).write_bytes(good)
@@ -196,7 +196,7 @@ def test_a_name_of_a_file_cannot_be_taken_for_a_verdict(corpus: Path, tmp_path: 
 
 
 def test_a_name_of_a_key_cannot_be_taken_for_a_verdict(tmp_path: Path) -> None:
-    """A file names the keys of its heads as its forger likes, and the audit asks for these keys."""
+    """The file names the keys of its heads, the audit prints missing ones, and a forger chooses these names."""
     replay = recorded("cant_stop", 2)
     heads = tuple(replace(head, key_id="k\nx: EXACT\x1b[2J") for head in replay.heads)
     file = tmp_path / "file.rollbook"
@@ -207,7 +207,7 @@ def test_a_name_of_a_key_cannot_be_taken_for_a_verdict(tmp_path: Path) -> None:
 
 
 def test_what_is_no_file_is_told_and_nobody_waits_for_it(corpus: Path, tmp_path: Path) -> None:
-    """A pipe that nobody writes to, links in a circle, a device; the folder behind a folder is looked into once."""
+    """A pipe without a writer, circular links and a device are reported; a linked folder is searched once."""
     (tmp_path / "good.rollbook").write_bytes((corpus / "cant_stop-5-0.rollbook").read_bytes())
     (tmp_path / "loop").symlink_to(tmp_path, target_is_directory=True)
     (tmp_path / "circle.rollbook").symlink_to(tmp_path / "circle.rollbook")
@@ -245,7 +245,7 @@ for source in sources(Path(sys.argv[1])):
 
 
 def test_a_folder_that_cannot_be_looked_into_is_told() -> None:
-    """What might lie in it is not proved; a folder that was passed over would leave the rest EXACT."""
+    """Its files are unproved, so skipping the folder silently would leave the other verdicts EXACT."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -258,7 +258,7 @@ def test_a_folder_that_cannot_be_looked_into_is_told() -> None:
 
 @pytest.mark.parametrize("files", [1, 200])
 def test_a_reader_who_leaves_changes_no_verdict(files: int, corpus: Path, tmp_path: Path) -> None:
-    """`rollbook audit … | head -1` ends without a complaint, with the code of all files, read or not."""
+    """`rollbook audit … | head -1` ends without an error message, with the exit code of all files."""
     folder = tmp_path / "files"
     folder.mkdir()
     good = (corpus / "cant_stop-5-0.rollbook").read_bytes()
@@ -276,7 +276,7 @@ def test_a_reader_who_leaves_changes_no_verdict(files: int, corpus: Path, tmp_pa
 
 
 def test_a_full_disk_is_said_in_a_line(corpus: Path) -> None:
-    """Verdicts that nobody could write down are none; but 1 would say that something diverged."""
+    """The exit code is 3, because 1 would mean that a file diverged."""
     with Path("/dev/full").open("w") as full:
         words = [sys.executable, "-m", "rollbook", "audit", str(corpus), "--key", str(corpus / "KEY.pub")]
         done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
@@ -286,7 +286,7 @@ def test_a_full_disk_is_said_in_a_line(corpus: Path) -> None:
 
 
 def test_a_page_that_cannot_be_written_changes_no_verdict(corpus: Path, tmp_path: Path) -> None:
-    """The verdicts stand, and the exit code does not say that something diverged."""
+    """The verdicts are printed, and the exit code is not 1, which would mean a divergence."""
     words = (str(corpus), "--key", str(corpus / "KEY.pub"), "--report", str(tmp_path / "nowhere" / "page.html"))
     done = rollbook("audit", *words)
     assert (3, 6) == (done.returncode, done.stdout.count(": EXACT, "))
@@ -294,7 +294,7 @@ def test_a_page_that_cannot_be_written_changes_no_verdict(corpus: Path, tmp_path
 
 
 def test_a_path_that_cannot_be_looked_at_is_told_like_any_file(corpus: Path, tmp_path: Path) -> None:
-    """A name that is too long for any file does not end the run."""
+    """A name that is too long for the file system does not end the run."""
     long = tmp_path / ("x" * 300)
     done = rollbook("audit", str(long), str(corpus), "--key", str(corpus / "KEY.pub"))
     assert (3, 7) == (done.returncode, len(done.stdout.splitlines()))
@@ -302,7 +302,7 @@ def test_a_path_that_cannot_be_looked_at_is_told_like_any_file(corpus: Path, tmp
 
 
 def run_into(output: str, *words: str | Path, before: str = "") -> tuple[int, str]:
-    """Exit code and complaints of an audit whose standard output is this, in the words of a shell."""
+    """Run an audit in a shell with this standard output; returns exit code and errors."""
     command = f'{before}exec "$0" -m rollbook audit "$@" {output}'
     shell = ["sh", "-c", command, sys.executable, *map(str, words)]
     done = subprocess.run(shell, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
@@ -313,7 +313,7 @@ def run_into(output: str, *words: str | Path, before: str = "") -> tuple[int, st
 def test_a_code_does_not_depend_on_who_can_write_it_down(
     output: str, expected: tuple[int, int], corpus: Path, tmp_path: Path
 ) -> None:
-    """1 says that something diverged, whether that could be written or not, and never anything else."""
+    """Exit code 1 always means that a file diverged, even if the verdict could not be written."""
     good = corpus / "cant_stop-5-0.rollbook"
     bad = tmp_path / "bad.rollbook"
     bad.write_bytes(good.read_bytes()[:-1] + bytes([good.read_bytes()[-1] ^ 1]))
@@ -325,7 +325,7 @@ def test_a_code_does_not_depend_on_who_can_write_it_down(
 
 
 def test_an_audit_that_can_start_no_auditor_says_so(corpus: Path) -> None:
-    """That is no divergence either."""
+    """The exit code is not 1, because no file diverged."""
     words = (corpus / "cant_stop-5-0.rollbook", "--key", corpus / "KEY.pub")
     code, said = run_into("", *words, before="ulimit -n 6; ")
     assert 3 == code
@@ -333,7 +333,7 @@ def test_an_audit_that_can_start_no_auditor_says_so(corpus: Path) -> None:
 
 
 def test_a_verdict_can_be_read_as_soon_as_it_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever listens at the other end of a pipe does not wait until it is full."""
+    """A reader at the other end of a pipe receives each verdict at once."""
     written = io.BytesIO()
     monkeypatch.setattr("sys.stdout", io.TextIOWrapper(io.BufferedWriter(cast("Any", written)), "utf-8"))
     _Verdicts(as_json=False).tell("first", Audited(Verdict.UNREADABLE, unreadable="no replay"))

@@ -1,4 +1,4 @@
-"""What `rollbook audit` says besides the verdict: to programs as `replays/AUDIT.md` has it, and to people."""
+"""The other output of `rollbook audit`: JSON as `replays/AUDIT.md` documents it, and text."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NOBODY = "no seat added randomness"
 
 
 def documented(section: str) -> list[str]:
-    """The keys of one table of the page, in its order."""
+    """Return the keys of one table of the page, in order."""
     text = PAGE.read_text(encoding="utf-8").split("\n## ")
     (table,) = [part for part in text if part.startswith(section)]
     rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
@@ -44,7 +44,7 @@ def documented(section: str) -> list[str]:
 
 
 def by_house(replay: Replay, seats: Iterable[int]) -> Replay:
-    """The same match, in these seats played by bots of the house."""
+    """Return the match with bots of the house in these seats."""
     lines = taken_apart(replay)
     for number, line in enumerate(lines):
         if isinstance(line.event, SeatTaken) and line.event.seat in seats:
@@ -53,19 +53,19 @@ def by_house(replay: Replay, seats: Iterable[int]) -> Replay:
 
 
 def audited(replay: Replay) -> Audited:
-    """The verdict of a judge who has the service's keys."""
+    """Return the verdict of a judge who has the service's keys."""
     return audit(write(replay, SERVICE.replays), PUBLIC)
 
 
 def started(entropy: bytes = ENTROPY) -> Replay:
-    """A match that has begun and was then ended by an operator."""
+    """Return a match that an operator ended after its start."""
     played = Played(entropy=entropy).start()
     played.append(decide(played.ledger, Abort(played.by())))
     return replay_of(played)
 
 
 def unready() -> Replay:
-    """A match that was aborted because its second seat was not ready."""
+    """Return a match that was aborted because its second seat was not ready."""
     played = Played(entropy=ENTROPY).sit()
     played.append(played.ready(0))
     played.append(decide(played.ledger, AbortUnready(played.by(after_ms=60_000))))
@@ -73,7 +73,7 @@ def unready() -> Replay:
 
 
 def test_the_page_names_every_key_of_a_line_in_its_order(tmp_path: Path) -> None:
-    """Whoever writes a program against the lines has them all there."""
+    """The page documents all keys for authors of programs."""
     (tmp_path / "cup.zip").write_bytes(bundled(manifest(), replays(*NUMBERS)))
     (tmp_path / "cut.rollbook").write_bytes(b"")
     told = [json.loads(line) for line in rollbook("audit", str(tmp_path), "--json").stdout.splitlines()]
@@ -86,7 +86,7 @@ def test_the_page_names_every_key_of_a_line_in_its_order(tmp_path: Path) -> None
 
 
 def test_a_line_says_what_was_played_by_whom_when_and_who_vouches() -> None:
-    """All of it as the log has it."""
+    """The values are those of the log."""
     replay = replace(by_house(replay_of(eventful()), {1}), names=("Anna", "Bot", "Tom"))
     witnessed = [kept(replay, 3), kept(replay, 5)]
     found = audit(write(replay, SERVICE.replays), PUBLIC, [*witnessed, replace(witnessed[0], match_id="another")])
@@ -104,21 +104,21 @@ def test_a_line_says_what_was_played_by_whom_when_and_who_vouches() -> None:
 
 
 def test_a_line_on_a_match_that_was_aborted_names_the_seats() -> None:
-    """Who kept the others waiting is for programs to count as well."""
+    """Programs can count the seats that were not ready."""
     told = match_facts("a.rollbook", audited(unready()))
     assert ("exact", None, {"reason": "not_ready", "seats": [1]}) == (told["verdict"], told["places"], told["aborted"])
     assert {"reason": "by_operator", "seats": []} == match_facts("b", audited(started()))["aborted"]
 
 
 def test_a_line_on_what_is_no_replay_knows_nothing_of_a_match() -> None:
-    """Null and not zero: nobody takes a match without places, seats or times for a fact."""
+    """Unknown values are null, not zero."""
     told = match_facts("a.rollbook", audit(b"", {}))
     known = {key: value for key, value in told.items() if value is not None}
     assert {"version", "kind", "path", "verdict", "found", "missing", "events", "heads_compared"} == known.keys()
 
 
 def test_what_a_forger_made_long_is_told_in_short() -> None:
-    """A name of a game, or ten thousand keys, would fill the memory of whoever gathers verdicts."""
+    """A long game name, or ten thousand keys, would fill the memory of a program that collects verdicts."""
     replay = recorded("cant_stop", 2)
     assert LONGEST_GAME == len(audit(write(replace(replay, game="x" * 10**6), KEYS.replays), {}).game)
     strangers = [replace(kept(replay, number), key_id=f"{number:016}") for number in range(1, 101)]
@@ -133,7 +133,7 @@ def test_what_a_forger_made_long_is_told_in_short() -> None:
 def test_everybody_is_told_when_no_seat_brought_entropy(
     entropy: bytes, house: tuple[int, ...], alone: bool, tmp_path: Path
 ) -> None:
-    """What bots of the house bring the service knows, so it is nobody's share in the dice."""
+    """The service knows the entropy of its own bots, so these seats count as seats without entropy."""
     replay = by_house(started(entropy), house)
     file = tmp_path / "a.rollbook"
     file.write_bytes(write(replay, SERVICE.replays))
@@ -155,17 +155,17 @@ def test_everybody_is_told_when_no_seat_brought_entropy(
 
 
 def test_a_match_that_never_started_had_no_dice() -> None:
-    """Nothing is said of its entropy: seats that were not ready could not bring any."""
+    """The output does not mention entropy, because seats that were not ready could not bring any."""
     assert not audited(unready()).is_by_secret_alone
 
 
 def named(replay: Replay, *names: str) -> Audited:
-    """The verdict on the match with these names."""
+    """Return the verdict on the match with these names."""
     return audited(replace(replay, names=names))
 
 
 def test_the_page_counts_how_often_a_name_was_not_ready() -> None:
-    """By name, with how many matches it sat in, and with the caveat that a name is nobody's own."""
+    """Counts are by name, with the number of its matches and a note that names are not identities."""
     report = Report()
     finished = replace(recorded("cant_stop", 2), names=("Tom", "Anna"))
     for number, found in enumerate(
@@ -185,7 +185,7 @@ def test_the_page_counts_how_often_a_name_was_not_ready() -> None:
 
 
 def test_a_match_that_is_not_exact_accuses_nobody() -> None:
-    """Whoever forges one could write any name into it; nor does it hide the genuine one behind it."""
+    """A forger could write any name into the file; the genuine match is still counted."""
     report = Report()
     found = named(unready(), "Anna", "Tom")
     report.add("a.rollbook", replace(found, verdict=Verdict.DIVERGED, divergence=diverged()))
@@ -197,13 +197,13 @@ def test_a_match_that_is_not_exact_accuses_nobody() -> None:
 
 
 def diverged() -> Any:
-    """Some divergence."""
+    """Return a divergence."""
     replay = recorded("cant_stop", 2)
     return audit(write(replace(replay, game="raffzahn"), KEYS.replays), {}).divergence
 
 
 def test_bundles_in_a_folder_are_found_by_how_they_begin(tmp_path: Path) -> None:
-    """Whatever they are called, at any depth, also a broken one, each in its place; other archives are nobody's."""
+    """Bundles are recognised by their first bytes, at any depth; broken ones are reported, other archives ignored."""
     good = bundled(manifest(), replays(*NUMBERS))
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / "cup").write_bytes(good)
@@ -229,7 +229,7 @@ def test_bundles_in_a_folder_are_found_by_how_they_begin(tmp_path: Path) -> None
 
 
 def test_heads_that_were_kept_are_counted_if_they_could_be_compared(tmp_path: Path) -> None:
-    """A head by a key that nobody knows, or of an event that is not there yet, was not."""
+    """A head with an unknown key, or of an event beyond the log, is not counted."""
     replay = replay_of(eventful())
     heads = [kept(replay, 3), replace(kept(replay, 4), key_id="0" * 16)]
     (tmp_path / "heads.jsonl").write_text(write_heads(heads), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The audit's verdicts on files that nobody tampered with."""
+"""The audit's verdicts on unchanged files."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ REPLAY_KEY_ID = key_id(KEYS.replays.public_key())
 
 
 def recorded(game: str, seats: int | None = None) -> Replay:
-    """A simulated match."""
+    """Return a simulated match."""
     rules = find(game)
     count = rules.seats[0] if seats is None else seats
     return record(Simulation(rules, {}, count, SEED, 0), KEYS.heads)
 
 
 def cut(replay: Replay, events: int, watcher: Watcher = Watcher.PUBLIC) -> Replay:
-    """The match as it was exported while it ran: the public gets nothing that is hidden, a judge all of it."""
+    """Return the match as exported while it ran: the public gets no hidden part, a judge all."""
     last = link(replay.events[events - 1])
     head = Head(events, last, replay.heads[-1].key_id, sign_head(KEYS.heads, replay.match_id, events, last))
     private = {number: hidden for number, hidden in replay.private.items() if number <= events}
@@ -48,19 +48,19 @@ def cut(replay: Replay, events: int, watcher: Watcher = Watcher.PUBLIC) -> Repla
 
 
 def audited(replay: Replay) -> Audited:
-    """The verdict with all keys."""
+    """Return the verdict with all keys."""
     return audit(write(replay, KEYS.replays), PUBLIC)
 
 
 def throws_dice(game: str) -> bool:
-    """Whether a match of the game has dice, and not only cards."""
+    """Whether a match of the game has dice and not only cards."""
     played = Simulation(find(game), {}, find(game).seats[0], SEED, 0)
     return any(isinstance(played.match.awaited, Throw) for _ in played.events())
 
 
 @pytest.mark.parametrize("game", current())
 def test_a_match_of_any_game_is_exact(game: str) -> None:
-    """And what a report needs to know of it is there."""
+    """The result has all facts that a report needs."""
     replay = recorded(game)
     found = audited(replay)
     assert (Verdict.EXACT, None, ()) == (found.verdict, found.divergence, found.missing)
@@ -73,13 +73,13 @@ def test_a_match_of_any_game_is_exact(game: str) -> None:
 
 
 def test_a_file_without_names_is_exact() -> None:
-    """Whoever wants to be forgotten does not spoil the proof."""
+    """Removing the names keeps the proof valid."""
     found = audit(without_names(write(recorded("cant_stop"), KEYS.replays)), PUBLIC)
     assert (Verdict.EXACT, ()) == (found.verdict, found.names)
 
 
 def test_without_a_key_a_file_is_unverified_and_names_the_keys() -> None:
-    """Rules, dice and result hold, but nobody vouches for them."""
+    """Rules, dice and result are right, but no known key signed them."""
     data = write(recorded("cant_stop"), KEYS.replays)
     found = audit(data, {})
     assert Verdict.UNVERIFIED is found.verdict
@@ -90,7 +90,7 @@ def test_without_a_key_a_file_is_unverified_and_names_the_keys() -> None:
 
 
 def test_without_a_head_of_the_last_event_a_file_is_unverified() -> None:
-    """A head from the middle vouches only for what stands before it."""
+    """A head from the middle vouches only for the events before it."""
     replay = recorded("cant_stop")
     missing = "a signed head of the last event"
     for heads in ((), cut(replay, 30).heads):
@@ -100,7 +100,7 @@ def test_without_a_head_of_the_last_event_a_file_is_unverified() -> None:
 
 @pytest.mark.parametrize("game", current())
 def test_a_running_match_is_unverified_at_every_length(game: str) -> None:
-    """Whatever can be checked before the seal is, and what is missing is said."""
+    """The audit checks everything that is possible before the seal, and names what is missing."""
     replay = recorded(game)
     for events in (1, 2, 5, 6, 7, 8, 20, len(replay.events) - 1):
         found = audited(cut(replay, events, Watcher.JUDGE))
@@ -109,7 +109,7 @@ def test_a_running_match_is_unverified_at_every_length(game: str) -> None:
 
 
 def test_a_running_match_that_hides_cards_says_from_where_on_the_rules_cannot_follow() -> None:
-    """Form, chain and heads are checked all the same."""
+    """Form, chain and heads are checked also after that event."""
     replay = recorded("allie_gator")
     found = audited(cut(replay, 100))
     first_hidden = min(replay.private)
@@ -118,7 +118,7 @@ def test_a_running_match_that_hides_cards_says_from_where_on_the_rules_cannot_fo
 
 
 def test_times_that_fall_behind_what_the_rules_can_follow_are_found() -> None:
-    """That much of the clock can be checked by who sees no hidden card."""
+    """Times can be checked without the hidden cards."""
     lines = taken_apart(recorded("allie_gator"))
     lines[90] = replace(lines[90], time_ms=lines[89].time_ms - 1)
     replay = put_together(lines, KEYS)
@@ -130,7 +130,7 @@ def test_times_that_fall_behind_what_the_rules_can_follow_are_found() -> None:
 
 @pytest.mark.parametrize("names", [("Anna",), ("Anna", "Tom", "Willi")])
 def test_a_file_names_all_seats_or_none(names: tuple[str, ...]) -> None:
-    """With a name too many or too few nobody could tell whose match it was."""
+    """With a name too many or too few the seats could not be assigned."""
     found = audited(replace(recorded("cant_stop", 2), names=names))
     assert found.divergence is not None
     assert (Verdict.DIVERGED, Check.CONTAINER) == (found.verdict, found.divergence.check)
@@ -138,14 +138,14 @@ def test_a_file_names_all_seats_or_none(names: tuple[str, ...]) -> None:
 
 
 def test_a_sealed_match_whose_hidden_outcomes_were_withheld_is_unverified() -> None:
-    """They can be recomputed, but the file does not say what the service said they were."""
+    """The outcomes can be recomputed, but the file does not contain the service's own."""
     replay = recorded("allie_gator")
     found = audited(replace(replay, perspective=Watcher.PUBLIC, private={}))
     assert (Verdict.UNVERIFIED, (f"what {len(replay.private)} events hide",)) == (found.verdict, found.missing)
 
 
 def test_what_is_no_replay_is_unreadable() -> None:
-    """With the reason."""
+    """The result has the reason."""
     found = audit(b"no replay", PUBLIC)
     assert (Verdict.UNREADABLE, "this is no replay file: it does not begin with the magic bytes") == (
         found.verdict,
@@ -163,7 +163,7 @@ def test_what_is_no_replay_is_unreadable() -> None:
     ],
 )
 def test_what_a_newer_program_wrote_is_unverified_and_named(change: dict[str, Any], missing: str) -> None:
-    """Neither trusted nor accused; the reader learns what to update."""
+    """Such files are neither exact nor diverged; the result names what the reader lacks."""
     replay = cut(recorded("cant_stop"), 1)
     event = proto.Event.FromString(replay.events[0])
     for name, value in change.items():
@@ -176,7 +176,7 @@ def test_what_a_newer_program_wrote_is_unverified_and_named(change: dict[str, An
 
 @pytest.mark.parametrize(("seat", "verdict"), [(0, Verdict.EXACT), (-1, Verdict.DIVERGED), (2, Verdict.DIVERGED)])
 def test_a_file_is_seen_by_eyes_that_sat_at_the_table(seat: int, verdict: Verdict) -> None:
-    """Nobody can have exported it for another seat."""
+    """A file cannot be exported for a seat that the match does not have."""
     found = audited(replace(recorded("cant_stop"), perspective=seat))
     check = None if found.divergence is None else found.divergence.check
     assert (verdict, None if verdict is Verdict.EXACT else Check.CONTAINER) == (found.verdict, check)

@@ -1,4 +1,4 @@
-"""Files from before the first release: they are recognised, and nobody calls them forged or broken for their age."""
+"""Files from before the first release are recognised and are not called forged or broken."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OLD = ("the file was written before the first release",)
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_a_file_of_the_first_form_is_unverified(file: Path) -> None:
-    """No release reads it, and nothing is known against it."""
+    """No release reads the file, and no error is reported against it."""
     with pytest.raises(BeforeRelease):
         read(file.read_bytes())
     audited = audit(file.read_bytes(), read_keys((FOLDER / "KEY.pub").read_text("ascii")))
@@ -35,7 +35,7 @@ def test_a_file_of_the_first_form_is_unverified(file: Path) -> None:
 
 
 def test_so_is_a_log_of_the_first_envelope() -> None:
-    """Event 1 says by which envelope the whole log is written; chain and signatures are not looked into."""
+    """Event 1 has the envelope of the whole log; chain and signatures are not checked."""
     replay = record(Simulation(find("cant_stop"), {}, 2, 5, 0), KEYS.heads)
     first = Event.FromString(replay.events[0])
     first.opened.envelope = 1
@@ -46,7 +46,7 @@ def test_so_is_a_log_of_the_first_envelope() -> None:
 
 
 def test_the_command_says_so(tmp_path: Path) -> None:
-    """Exit code 2, as for whatever cannot be verified; a good file that was packed is exact."""
+    """Exit code 2, as for other unverified files; a good file in gzip is exact."""
     replay = record(Simulation(find("cant_stop"), {}, 2, 5, 0), KEYS.heads)
     packed = tmp_path / "match.rollbook.gz"
     packed.write_bytes(gzip.compress(write(replay, KEYS.replays)))

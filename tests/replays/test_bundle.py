@@ -1,4 +1,4 @@
-"""The bundle's bytes, and the commands on it as a user runs them."""
+"""The bytes of bundles, and the commands as a user runs them."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def create(
 
 
 def test_a_bundle_is_made_and_judged(cup: Path) -> None:
-    """From a folder of matches to a verdict on the tournament, with the table at either end."""
+    """From a folder of matches to the verdict on the tournament; both commands print the standings."""
     made = create(cup)
     assert (0, True) == (made.returncode, "    1. Willi  6.5\n" in made.stdout)
     judged = rollbook("audit", cup / "cup.zip", "--key", cup / "judge.pub")
@@ -72,7 +72,7 @@ def test_a_bundle_is_made_and_judged(cup: Path) -> None:
 
 
 def test_programs_get_the_judgement_behind_the_files(cup: Path) -> None:
-    """One JSON object a line, as everywhere."""
+    """One JSON object a line, as for files."""
     create(cup)
     lines = rollbook("audit", cup / "cup.zip", "--key", cup / "judge.pub", "--json").stdout.splitlines()
     *files, judgement = map(json.loads, lines)
@@ -86,7 +86,7 @@ def test_programs_get_the_judgement_behind_the_files(cup: Path) -> None:
 
 @pytest.mark.parametrize("env", [{}, {"NO_COLOR": "1"}], ids=["colours", "NO_COLOR"])
 def test_verdicts_have_colours_on_a_terminal(cup: Path, env: dict[str, str]) -> None:
-    """Those of files and of the bundle, and not the name of a file that reads like a verdict; none with NO_COLOR."""
+    """Verdicts have colours, file names that look like verdicts have none, and NO_COLOR disables all."""
     create(cup)
     (cup / "EXACT.rollbook").write_bytes(b"")
     words = ["audit", str(cup / "cup.zip"), str(cup / "EXACT.rollbook"), "--key", str(cup / "judge.pub")]
@@ -101,7 +101,7 @@ def test_verdicts_have_colours_on_a_terminal(cup: Path, env: dict[str, str]) -> 
 
 
 def test_programs_get_what_was_packed_or_what_is_wrong(cup: Path) -> None:
-    """One JSON object, whether the bundle was written or not."""
+    """One JSON object, whether the bundle was written or refused."""
     made = create(cup, flags=["--json"])
     (facts,) = objects(create_command, made.stdout)
     assert (0, str(cup / "cup.zip"), "Cup", []) == (
@@ -117,14 +117,14 @@ def test_programs_get_what_was_packed_or_what_is_wrong(cup: Path) -> None:
 
 
 def test_the_same_tournament_gives_the_same_bytes(cup: Path) -> None:
-    """Whenever it is packed, and in whatever order its matches are named."""
+    """The bytes depend neither on the time nor on the order of the arguments."""
     create(cup)
     create(cup, *(f"matches/{IDS[number]}{SUFFIX}" for number in reversed(NUMBERS)), out="again.zip")
     assert (cup / "cup.zip").read_bytes() == (cup / "again.zip").read_bytes()
 
 
 def test_what_is_not_true_is_not_packed(cup: Path) -> None:
-    """Nothing is written, and what is wrong is said."""
+    """A wrong manifest is refused with the reason, and no bundle is written."""
     described = manifest(standings={**STANDINGS, "Tom": (1, "9")})
     (cup / "cup.toml").write_text(described, encoding="utf-8")
     done = create(cup)
@@ -147,7 +147,7 @@ def test_what_is_not_true_is_not_packed(cup: Path) -> None:
     ],
 )
 def test_create_says_what_it_cannot_use(broken: str, code: int, said: str, cup: Path) -> None:
-    """Each with the file's name, on standard error."""
+    """Each refusal names the file, on standard error."""
     out, matches = "cup.zip", ["matches"]
     first = cup / "matches" / f"{IDS[0]}{SUFFIX}"
     if broken == "none":
@@ -172,7 +172,7 @@ def test_create_says_what_it_cannot_use(broken: str, code: int, said: str, cup: 
 
 
 def test_a_broken_bundle_never_stops_the_others(cup: Path) -> None:
-    """It is unreadable, with its reason; the files behind it get their verdicts."""
+    """The broken bundle is UNREADABLE with its reason; later files get their verdicts."""
     create(cup)
     (cup / "cut.zip").write_bytes((cup / "cup.zip").read_bytes()[:-1])
     done = rollbook("audit", cup / "cut.zip", cup / "matches", "--key", cup / "judge.pub")
@@ -182,26 +182,26 @@ def test_a_broken_bundle_never_stops_the_others(cup: Path) -> None:
 
 
 def opened(data: bytes, folder: Path) -> Bundle:
-    """The bundle, from a file."""
+    """Open a bundle from a file."""
     (folder / "opened.zip").write_bytes(data)
     return open_bundle(folder / "opened.zip")
 
 
 def test_a_bundle_gives_its_replays_back_byte_for_byte(tmp_path: Path) -> None:
-    """In the order of their names."""
+    """The replays come in the order of their names."""
     bundle = opened(bundled(manifest(), replays(*NUMBERS)), tmp_path)
     assert replays(*NUMBERS) == {source.match_id: source.read() for source in bundle.sources}
 
 
 def test_whoever_unpacks_a_bundle_may_read_its_files(tmp_path: Path) -> None:
-    """Regular files with the usual mode; without one some programs unpack them unreadable."""
+    """Entries have the mode of regular files; without it some programs unpack unreadable files."""
     (tmp_path / "cup.zip").write_bytes(bundled(manifest(), replays(*NUMBERS)))
     with zipfile.ZipFile(tmp_path / "cup.zip") as archive:
         assert {"-rw-r--r--"} == {stat.filemode(info.external_attr >> 16) for info in archive.infolist()}
 
 
 def test_a_writer_that_is_killed_leaves_what_stood_there(tmp_path: Path) -> None:
-    """A published page or bundle is whole at every moment."""
+    """A published page or bundle is complete at every moment."""
     target = tmp_path / "file"
     target.write_bytes(b"old")
     script = (

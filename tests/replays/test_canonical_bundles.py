@@ -1,6 +1,6 @@
-"""A bundle is one file and no other: the same entries in any other archive are none, although every hash is signed.
+"""The form of a bundle is canonical: the same entries in another archive are refused, although every hash is signed.
 
-The archives here are put together from the page alone, byte by byte, so that each can be wrong in one thing.
+These archives are built byte by byte from the page alone, so that each can differ in one thing.
 """
 
 from __future__ import annotations
@@ -24,34 +24,34 @@ GOOD, DIVERGED, UNREADABLE = 0, 1, 3
 
 @dataclass(frozen=True)
 class Archive:
-    """How an archive is put together; the defaults are those of a bundle."""
+    """The parts of an archive; the defaults are those of a bundle."""
 
     flags: int = 0
     needs: int = 20
     time: int = 0
     date: int = 0x21
     extra: bytes = b""
-    """Behind every name at the entries."""
+    """Bytes after every name at the entries."""
     listed_extra: bytes = b""
-    """Behind every name in the directory."""
+    """Bytes after every name in the directory."""
     listed_date: int = 0x21
     comment: bytes = b""
-    """Of every entry."""
+    """The comment of every entry."""
     archive_comment: bytes = b""
     made: int = 0x314
     mode: int = 0o100644
     internal: int = 0
     before: bytes = b""
-    """Before the first entry."""
+    """Bytes before the first entry."""
     between: bytes = b""
-    """Before every other entry."""
+    """Bytes before every other entry."""
     before_directory: bytes = b""
     before_end: bytes = b""
     wrong_checksum: str = ""
-    """Of which entry."""
+    """The name of the entry with a wrong checksum."""
 
     def of(self, entries: Mapping[str, bytes]) -> bytes:
-        """The archive of these entries in this order."""
+        """Build the archive of these entries in this order."""
         made, listed = bytearray(self.before), bytearray()
         for number, (name, data) in enumerate(entries.items()):
             made += self.between if number else b""
@@ -86,12 +86,12 @@ class Archive:
 
 @pytest.fixture
 def entries() -> dict[str, bytes]:
-    """Those of a good bundle, in its order, signature and all."""
+    """Return the entries of a good bundle, in order, with the signature."""
     return entries_of(*small_cup())
 
 
 def entries_of(described: str, matches: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The entries of the bundle of these matches."""
+    """Return the entries of the bundle of these matches."""
     data = bundled(described, matches)
     found = {f"matches/{match_id}.rollbook": matches[match_id] for match_id in sorted(matches)}
     signature = data[data.index(b"SIGNATURE") + len("SIGNATURE") :][: 16 + 1 + 128 + 1]
@@ -100,7 +100,7 @@ def entries_of(described: str, matches: Mapping[str, bytes]) -> dict[str, bytes]
 
 @pytest.fixture
 def judged(tmp_path: Path) -> Judge:
-    """An audit with everything that a judge needs for an exact verdict: its exit code."""
+    """Return a judge that audits an archive with all needed keys and returns the exit code."""
     keys, file = tmp_path / "judge.pub", tmp_path / "cup.zip"
     keys.write_text(write_keys(KEYS_OF_JUDGE.values()))
 
@@ -112,7 +112,7 @@ def judged(tmp_path: Path) -> Judge:
 
 
 def test_an_archive_made_from_the_page_is_the_one_that_is_written(entries: dict[str, bytes], judged: Judge) -> None:
-    """So every byte of it is said there, and what follows is wrong in one thing only."""
+    """The page defines every byte, so each archive below differs in one thing only."""
     assert bundled(*small_cup()) == Archive().of(entries)
     assert GOOD == judged(Archive().of(entries))
 
@@ -145,20 +145,20 @@ def test_the_same_entries_in_any_other_archive_are_no_bundle(
     judged: Judge,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """What no list names could be anything, and the signature says nothing of it."""
+    """Bytes outside the list could mean anything, and the signature does not cover them."""
     assert UNREADABLE == judged(Archive(**other).of(entries))
     assert why in capsys.readouterr().out
 
 
 def test_what_stands_before_the_first_entry_makes_it_no_bundle(entries: dict[str, bytes], judged: Judge) -> None:
-    """Programs that unpack archives do not mind it."""
+    """Programs that unpack archives ignore such bytes."""
     assert UNREADABLE == judged(Archive(before=b"Anna").of(entries))
 
 
 def test_entries_in_another_order_are_no_bundle(
     entries: dict[str, bytes], judged: Judge, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The signature is over sorted lines, so that alone would not show it."""
+    """The signature covers sorted lines, so it does not fix the order."""
     names = list(entries)
     for order in ([*names[:1], *reversed(names[1:-1]), names[-1]], names[::-1], [*names[1:-1], names[0], names[-1]]):
         assert UNREADABLE == judged(Archive().of({name: entries[name] for name in order}))
@@ -168,7 +168,7 @@ def test_entries_in_another_order_are_no_bundle(
 def test_an_entry_with_another_checksum_was_changed(
     entries: dict[str, bytes], judged: Judge, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Also where the signature holds: an archive that contradicts itself was not written by us."""
+    """An archive with a wrong checksum is refused even if the signature is valid."""
     for name in ("manifest.toml", "matches/wuerfelzoo-7-0.rollbook", "SIGNATURE"):
         assert DIVERGED == judged(Archive(wrong_checksum=name).of(entries))
         assert f"signature ({name}): expected the checksum of its bytes" in capsys.readouterr().out

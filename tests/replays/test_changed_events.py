@@ -1,4 +1,4 @@
-"""Events that somebody changed, dropped, doubled or added are found at their place, whoever signed the log."""
+"""Changed, dropped, doubled and added events are found at their place, with any signature."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from tests.replays.forging import (
 
 @pytest.mark.parametrize("game", current())
 def test_an_honest_match_with_all_that_can_happen_in_one_is_exact(game: str) -> None:
-    """Else what follows would prove nothing."""
+    """The tests below rely on this verdict."""
     found = judged(match(game), SERVICE, [kept(match(game), 1), kept(match(game), 40)])
     assert (Verdict.EXACT, None, ()) == (found.verdict, found.divergence, found.missing)
     kinds = {type(line.event) for line in lines(game)}
@@ -47,7 +47,7 @@ def test_an_honest_match_with_all_that_can_happen_in_one_is_exact(game: str) -> 
 def test_what_was_changed_is_found_at_its_event_by_its_check(
     check: Check, change: Change, game: str, keys: Any
 ) -> None:
-    """Also when everything is signed by the right keys: the log itself gives it away."""
+    """All signatures are by the right keys, so the log alone reveals the change."""
     found = lines(game)
     index = change(found)
     verdict = judged(put_together(found, keys), keys)
@@ -59,7 +59,7 @@ def test_what_was_changed_is_found_at_its_event_by_its_check(
 def test_what_an_operator_with_the_keys_adds_or_changes_is_found_from_the_file_alone(
     check: Check, change: Change
 ) -> None:
-    """Signatures prove who wrote a log, never that it is right."""
+    """Signatures prove the author of a log, not its correctness."""
     found = lines()
     index = change(found)
     verdict = judged(put_together(found, SERVICE), SERVICE)
@@ -68,7 +68,7 @@ def test_what_an_operator_with_the_keys_adds_or_changes_is_found_from_the_file_a
 
 
 def test_what_the_rules_object_to_is_said_as_their_sentence() -> None:
-    """Nobody expects that entropy does not fit."""
+    """The expected value is the sentence of the rules, such as that the entropy does not fit."""
     found = lines()
     index = entropy_that_was_not_committed(found)
     verdict = judged(put_together(found, SERVICE), SERVICE)
@@ -79,7 +79,7 @@ def test_what_the_rules_object_to_is_said_as_their_sentence() -> None:
 
 
 def test_a_charged_choice_in_a_match_without_a_clock_is_found() -> None:
-    """Else the same match could be told with different times, each of them signed."""
+    """Otherwise the same match could have several signed versions with different times."""
     played = Played(terms=Terms()).start()
     while played.ledger.match.sealed is None:
         played.append(played.choose())

@@ -1,4 +1,4 @@
-"""Every file of `replays/conformance/` gets the verdict that stands beside it, and so does any other reader's."""
+"""Every file of `replays/conformance/` gets its listed verdict from our audit and from other readers."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ NOT_IN_AN_EVENTFUL_MATCH: Final = {"forfeited", "seat_left"}
 
 
 def bytes_of(case: dict[str, Any]) -> bytes:
-    """The file, also where it is not stored but told how it is made."""
+    """Return the bytes of a case; builds them if the list has only their parts."""
     if "made" not in case:
         return (FOLDER / str(case["file"])).read_bytes()
     return b"".join(bytes.fromhex(part["hex"]) * part["times"] for part in case["made"])
 
 
 def path_of(case: dict[str, Any], folder: Path) -> Path:
-    """Where the file lies; one that is not stored is made in that folder."""
+    """Return the path of a case; a file that is not stored is written into the folder."""
     if "made" not in case:
         return FOLDER / str(case["file"])
     path = folder / str(case["file"]).replace("/", "-")
@@ -53,7 +53,7 @@ def path_of(case: dict[str, Any], folder: Path) -> Path:
 
 
 def told(line: dict[str, Any]) -> dict[str, Any]:
-    """What the audit says of a file, as a column has it but for the exit code."""
+    """Convert a line of the audit to the form of the list, without the exit code."""
     if line["kind"] == "tournament":
         faults = [[finding["fault"], finding["where"]] for finding in line["findings"]]
         return {"verdict": line["verdict"], "check": None, "event": None, "faults": faults}
@@ -61,13 +61,13 @@ def told(line: dict[str, Any]) -> dict[str, Any]:
 
 
 def expected(case: dict[str, Any], line: dict[str, Any]) -> dict[str, Any]:
-    """The same as the case has it; an archive that is no bundle is judged as a file."""
+    """Convert a case to the same form; an archive that is no bundle is judged as a file."""
     unsaid = {"exit", "faults"} if line["kind"] == "match" else {"exit"}
     return {key: value for key, value in case["with_rules"].items() if key not in unsaid}
 
 
 def test_the_command_says_of_all_files_what_the_corpus_says(tmp_path: Path) -> None:
-    """As a judge runs it, once over all that are judged by the same keys; the worst file decides the exit code."""
+    """One run as a judge would do it, over all files with the same keys; the worst sets the exit code."""
     cases = [case for case in JUDGED if case["keys"] == KEYS_OF_MOST and "heads" not in case]
     assert len(cases) > len(JUDGED) * 9 // 10
     paths = [str(path_of(case, tmp_path)) for case in cases]
@@ -80,7 +80,7 @@ def test_the_command_says_of_all_files_what_the_corpus_says(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_each_file_alone_has_its_verdict_and_its_exit_code(folder: str, tmp_path: Path) -> None:
-    """With its own keys, and the heads that somebody kept; those that prove nothing are found by their lines."""
+    """Each case has its own keys and kept heads; heads that prove nothing are found by line."""
     for case in JUDGED:
         if not case["file"].startswith(f"{folder}/"):
             continue
@@ -95,7 +95,7 @@ def test_each_file_alone_has_its_verdict_and_its_exit_code(folder: str, tmp_path
 
 
 def judged_alone(path: Path, evidence: Evidence) -> dict[str, Any]:
-    """What the audit tells programs of a file, without a process of its own."""
+    """Return the JSON facts of a file, audited in this process."""
 
     def audited(data: bytes) -> Audited:
         return audit(data, evidence.keys, evidence.heads)
@@ -114,7 +114,7 @@ def judged_alone(path: Path, evidence: Evidence) -> dict[str, Any]:
 def test_files_of_keys_and_heads_that_are_none_are_refused_by_their_line(
     case: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Before anything is judged."""
+    """The files are refused before any file is judged."""
     path = FOLDER / case["file"]
     keys, heads = ([path], []) if case["kind"] == "keys" else ([], [path])
     assert case["exit"] == audit_command(FOLDER, key=keys, head=heads, jobs=1, as_json=True)
@@ -124,7 +124,7 @@ def test_files_of_keys_and_heads_that_are_none_are_refused_by_their_line(
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_a_reader_without_rules_says_what_the_second_column_says(folder: str) -> None:
-    """One that was written from the pages alone, and shares no code with the audit."""
+    """`mini_audit` is written from the pages alone and shares no code with the audit."""
     for case in JUDGED:
         if not case["file"].startswith(f"{folder}/"):
             continue
@@ -143,7 +143,7 @@ def test_a_reader_without_rules_says_what_the_second_column_says(folder: str) ->
 
 
 def heads_of(case: dict[str, Any]) -> tuple[Head, ...]:
-    """The kept heads beside a case."""
+    """Return the kept heads of a case."""
     if "heads" not in case:
         return ()
     lines = map(json.loads, (FOLDER / case["heads"]).read_text(encoding="utf-8").splitlines())
@@ -160,7 +160,7 @@ def heads_of(case: dict[str, Any]) -> tuple[Head, ...]:
 
 
 def test_the_list_names_every_file_and_nothing_large_is_stored() -> None:
-    """Whoever tries a reader tries it by all of them; and the corpus stays one that can be cloned."""
+    """The list is complete for testing a reader, and the repository stays small enough to clone."""
     named = {case[key] for case in CASES for key in ("file", "keys", "heads") if key in case and "made" not in case}
     named |= {case["keys"] for case in JUDGED} | {LIST, ".gitattributes"}
     stored = {str(file.relative_to(FOLDER)): file.stat().st_size for file in FOLDER.rglob("*") if file.is_file()}
@@ -171,7 +171,7 @@ def test_the_list_names_every_file_and_nothing_large_is_stored() -> None:
 
 
 def test_there_is_a_forgery_for_every_check_and_game_and_for_every_message() -> None:
-    """What a reader overlooks in one game it may find in another."""
+    """A reader can miss an error in one game and find it in another."""
     checks = [case for case in JUDGED if case["file"].startswith("checks/")]
     found = {(case["file"].split("/")[1].split("-")[0], case["with_rules"]["check"]) for case in checks}
     assert {(game, check.value) for game in GAMES for check in Check} == found
@@ -186,7 +186,7 @@ def test_there_is_a_forgery_for_every_check_and_game_and_for_every_message() -> 
 
 
 def test_no_case_is_exact_without_rules_and_only_what_needs_them_differs() -> None:
-    """The second column accuses nobody whom the first one does not."""
+    """Without rules no file is accused that is not accused with rules."""
     for case in JUDGED:
         with_rules, without = case["with_rules"], case["without_rules"]
         assert "exact" != without["verdict"]
@@ -198,6 +198,6 @@ def test_no_case_is_exact_without_rules_and_only_what_needs_them_differs() -> No
 
 
 def test_a_file_of_keys_that_is_spread_out_is_read_as_the_plain_one() -> None:
-    """A mark at the beginning, other ends of lines, comments, blank lines, a line twice."""
+    """A byte-order mark, other line ends, comments, blank lines and a doubled line are ignored."""
     plain, spread = ((FOLDER / "keys" / name).read_text(encoding="utf-8") for name in ("judge.pub", "spread-out.pub"))
     assert set(read_keys(plain)) == {each.hex() for each in mini_reader.public_keys(spread)}

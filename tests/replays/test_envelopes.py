@@ -1,4 +1,4 @@
-"""Envelopes taken off the quick way: whatever is not as usual is left alone, for the long way to read."""
+"""The fast path that strips the envelope of an event leaves unusual events to the slow path."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ BODY = b"\xa2\x01\x00"
 
 
 def test_a_request_is_taken_out_with_or_without_a_seat_before_it() -> None:
-    """What is left is what the same choice of somebody else would be."""
+    """The rest equals that of the same choice with another request."""
     assert (bytes(range(16)), BODY) == without_request(REQUEST + BODY)
     assert (bytes(range(16)), b"\x20\x7f" + BODY) == without_request(b"\x20\x7f" + REQUEST + BODY)
 
 
 def test_what_has_no_request_stays_as_it_is() -> None:
-    """Also where its bytes would end before a request could."""
+    """The same holds for bytes that end within a request."""
     for left in (BODY, b"\x20\x01" + BODY, REQUEST[:-1], b"\x20\x01" + REQUEST[:-1], b""):
         assert (b"", left) == without_request(left)
     assert (bytes(range(16)), b"") == without_request(REQUEST)
 
 
 def test_a_seat_of_two_bytes_is_not_looked_behind() -> None:
-    """No game has one; its second byte may look like the beginning of a request."""
+    """No game has such a seat, and its second byte may look like the start of a request."""
     assert (b"", b"\x20\x80" + REQUEST + BODY) == without_request(b"\x20\x80" + REQUEST + BODY)
 
 
 def test_a_seat_behind_its_request_is_left_for_the_long_way() -> None:
-    """Without the request it would look like the usual order."""
+    """Without its request the event would look canonical."""
     left = REQUEST + b"\x20\x01" + BODY
     assert (b"", left) == without_request(left)
 
 
 def changed(rng: random.Random, body: bytes) -> bytes:
-    """A body with some of its bytes changed, left out, or put in."""
+    """Return a body with some bytes changed, removed or inserted."""
     data = bytearray(body)
     for _ in range(rng.randrange(1, 4)):
         at = rng.randrange(len(data) + 1)
@@ -45,7 +45,7 @@ def changed(rng: random.Random, body: bytes) -> bytes:
 
 
 def test_a_choice_is_taken_off_only_from_the_one_way_to_write_what_is_around_it() -> None:
-    """Whatever else there is in an event would be a place to smuggle something in."""
+    """Other bytes in an event could hide data."""
     seed = random.randrange(1 << 32)
     print(f"seed {seed}")
     rng = random.Random(seed)
@@ -72,7 +72,7 @@ def test_a_choice_is_taken_off_only_from_the_one_way_to_write_what_is_around_it(
 
 
 def test_a_readiness_is_taken_off_only_from_the_one_way_to_write_it() -> None:
-    """With entropy and without."""
+    """The same holds for `ready`, with entropy and without."""
     seed = random.randrange(1 << 32)
     print(f"seed {seed}")
     rng = random.Random(seed)

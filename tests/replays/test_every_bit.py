@@ -1,8 +1,7 @@
-"""Every bit of a replay flipped, and every length that it can be cut to: a full loop, not a sample.
+"""Flips every bit of a replay and cuts it at every length: a full loop, not a sample.
 
-A file that is cut is no replay at any length. One with a flipped bit is never exact, with all keys at hand. What a
-flipped bit does to an event below the compression, where neither checksum nor signature help, is tried with a chain, a
-head and a file that are written and signed anew around it.
+A cut file is no replay at any length. A file with a flipped bit is never exact, with all keys at hand. For bits of an
+event, where checksum and signature do not help, the test makes and signs chain, head and file again.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ from tests.replays.forging import PUBLIC, SERVICE, judged, relinked, replay_of
 
 
 def played() -> Replay:
-    """A whole match, one of the shortest there are."""
+    """Return a whole match, one of the shortest."""
     game = find("wuerfelzoo")
     simulations = (Simulation(game, {}, 2, 1, number) for number in range(12))
     return min((record(simulation, SERVICE.heads) for simulation in simulations), key=lambda replay: len(replay.events))
 
 
 def aborted() -> Replay:
-    """A match that ended before it began: it reveals its secret all the same."""
+    """Return a match that ended before its start, which also reveals its secret."""
     match = Played(entropy=bytes(16)).sit()
     match.now_ms += 60_000
     match.append(decide(match.ledger, AbortUnready(match.by())))
@@ -42,7 +41,7 @@ def aborted() -> Replay:
 @pytest.mark.timeout(600)  # an audit for every bit of a file
 @pytest.mark.parametrize("replay", [played(), aborted()], ids=["played", "aborted"])
 def test_no_flipped_bit_and_no_cut_is_exact(replay: Replay) -> None:
-    """In header, body, names and footer."""
+    """The bits are in header, body, names and footer."""
     data = write(replay, SERVICE.replays)
     assert Verdict.EXACT is audit(data, PUBLIC).verdict
     for length in range(len(data)):
@@ -55,9 +54,9 @@ def test_no_flipped_bit_and_no_cut_is_exact(replay: Replay) -> None:
 
 
 def without_what_nothing_contradicts(data: bytes) -> proto.Event:
-    """An event without what is true because the service says so.
+    """Remove from an event the values that only the service asserts.
 
-    Times without a clock, who sat there, the terms, and options that would have made no difference.
+    These are times without a clock, the players, the terms, and options without an effect.
     """
     event = proto.Event.FromString(data)
     event.time_ms = 0
@@ -82,7 +81,7 @@ def without_what_nothing_contradicts(data: bytes) -> proto.Event:
 
 
 def test_a_flipped_bit_of_an_event_is_found_although_everything_around_it_was_made_and_signed_anew() -> None:
-    """Whatever the rules say anything about cannot be changed by the service itself."""
+    """The service itself cannot change values on which the rules depend."""
     replay = played()
     last = len(replay.events) - 1
     for index in sorted({0, 1, 2, 3, 4, 5, 6, 7, 8, last} & set(range(last + 1))):
@@ -109,7 +108,7 @@ def test_a_flipped_bit_of_an_event_is_found_although_everything_around_it_was_ma
 )
 @pytest.mark.parametrize("index", [0, 1, 6, 12])
 def test_an_event_that_is_written_in_any_other_way_diverges(spoil: Callable[[bytes], bytes], index: int) -> None:
-    """Nothing can be smuggled into a log that every fold overlooks, not even by who has the keys."""
+    """Even an operator with the keys cannot hide data in a log that all folds ignore."""
     replay = played()
     verdict = judged(relinked(replay, index, spoil(replay.events[index])), SERVICE)
     assert verdict.divergence is not None

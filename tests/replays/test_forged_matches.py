@@ -1,4 +1,4 @@
-"""Whole matches that are not what they claim to be: other dice, another name, another end, or other keys."""
+"""Whole forged matches: with other dice, another name, another end, or other keys."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ from tests.replays.forging import (
 def test_a_match_that_was_sealed_as_expired_too_early_is_found(
     played: Callable[[], Played], after_ms: int, check: Check | None
 ) -> None:
-    """Else an operator could end every match that does not go well as if nobody had come back to it."""
+    """Otherwise an operator could end any match as if its players had left."""
     found = taken_apart(replay_of(played()))
     found.append(Line(Sealed(None, EXPIRED, SECRET), found[-1].time_ms + after_ms))
     verdict = judged(put_together(found, SERVICE), SERVICE)
@@ -72,7 +72,7 @@ def test_a_match_that_was_sealed_as_expired_too_early_is_found(
 
 
 def test_dice_from_another_secret_than_the_committed_one_are_found() -> None:
-    """A whole match played by another secret, under the commitment of the first."""
+    """A whole match with another secret under the commitment of the first."""
     found = taken_apart(replay_of(eventful(secret=b"s" * 32, brief=True)))
     edit(found, 0, commitment=commitment(SECRET))
     verdict = judged(put_together(found, SERVICE), SERVICE)
@@ -81,7 +81,7 @@ def test_dice_from_another_secret_than_the_committed_one_are_found() -> None:
 
 
 def test_dice_that_are_not_from_the_secret_are_found_at_the_first() -> None:
-    """A whole match played by another secret, sealed with the one that was committed to."""
+    """A whole match played with another secret and sealed with the committed one."""
     found = taken_apart(replay_of(eventful(secret=b"s" * 32, brief=True)))
     edit(found, 0, commitment=commitment(SECRET))
     edit(found, len(found) - 1, secret=SECRET)
@@ -91,7 +91,7 @@ def test_dice_that_are_not_from_the_secret_are_found_at_the_first() -> None:
 
 
 def test_two_matches_spliced_are_found_where_they_meet() -> None:
-    """The second half was thrown by another secret."""
+    """The second half was played with another secret."""
     found, other = lines(), taken_apart(replay_of(eventful(secret=b"s" * 32, brief=True)))
     edit(other, len(other) - 1, secret=SECRET)
     at = first(found, Happened, after=40)
@@ -102,7 +102,7 @@ def test_two_matches_spliced_are_found_where_they_meet() -> None:
 
 
 def test_times_moved_so_that_no_clock_shows_it_are_left_to_the_heads() -> None:
-    """All times a second later: nothing in the log contradicts that, but it is not the log that was signed."""
+    """All times are a second later: the log is consistent, but is not the signed one."""
     honest = match()
     moved = []
     for line in taken_apart(honest):
@@ -118,7 +118,7 @@ def test_times_moved_so_that_no_clock_shows_it_are_left_to_the_heads() -> None:
 
 
 def test_an_invented_choice_and_a_rewritten_tail_are_found_by_a_kept_head() -> None:
-    """An operator plays another match from some event on: only who saw the first one can tell."""
+    """The operator plays another match from some event on: only a kept head reveals it."""
     honest, rewritten = match(), match(seed=3)
     fork = next(
         number
@@ -133,7 +133,7 @@ def test_an_invented_choice_and_a_rewritten_tail_are_found_by_a_kept_head() -> N
 
 
 def test_a_kept_head_behind_the_end_shows_that_a_match_was_cut_short() -> None:
-    """The seal cannot stand where the match went on."""
+    """The seal is at a position where the kept head has another event."""
     honest = match()
     found = lines()[:50]
     found.append(replace(found[-1], event=Sealed(None, "by_operator", SECRET), request=b""))
@@ -145,7 +145,7 @@ def test_a_kept_head_behind_the_end_shows_that_a_match_was_cut_short() -> None:
 
 
 def test_a_kept_head_that_nobody_signed_accuses_nobody() -> None:
-    """Whoever invents a head cannot spoil an honest match; the judge learns elsewhere that it is worth nothing."""
+    """An invented head cannot spoil an honest match; it is listed as proving nothing."""
     honest = match()
     invented = replace(kept(honest, 40), link=bytes(32))
     assert judged(honest, SERVICE) == judged(honest, SERVICE, [invented])
@@ -153,7 +153,7 @@ def test_a_kept_head_that_nobody_signed_accuses_nobody() -> None:
 
 
 def test_a_log_that_is_called_lost_names_a_signed_head_that_it_does_not_hold() -> None:
-    """Else an operator could end any match that goes the wrong way by calling its log lost."""
+    """Otherwise an operator could end any match by declaring its log lost."""
     honest = match()
     found = lines()[:50]
 
@@ -174,7 +174,7 @@ def test_a_log_that_is_called_lost_names_a_signed_head_that_it_does_not_hold() -
 
 
 def test_a_match_that_is_called_by_another_name_is_found_at_its_first_draw() -> None:
-    """An operator who lacks a match of a tournament signs another one as if it were that; its dice are of its name."""
+    """The operator signs another match under the id of a missing one, but its dice depend on its own id."""
     found = lines()
     edit(found, 0, match_id="final")
     verdict = judged(put_together(found, SERVICE), SERVICE)
@@ -183,7 +183,7 @@ def test_a_match_that_is_called_by_another_name_is_found_at_its_first_draw() -> 
 
 
 def test_a_request_behind_its_seat_is_found_also_by_who_has_seen_the_same_choice_before() -> None:
-    """Fields in another order are other bytes that mean the same, and what an audit remembers must not hide them."""
+    """Fields in another order mean the same, and the audit's cache must not hide the difference."""
     honest = match()
     assert Verdict.EXACT is judged(honest, SERVICE).verdict
     number = first(lines(), Chosen, lambda event: event.by_caretaker) + 1
@@ -200,7 +200,7 @@ def test_a_request_behind_its_seat_is_found_also_by_who_has_seen_the_same_choice
 
 @pytest.mark.parametrize("stolen", ["heads", "replays"])
 def test_a_thief_of_one_key_cannot_do_the_work_of_the_other(stolen: str) -> None:
-    """The key that signs files lies elsewhere than the one that signs heads; either alone vouches for nothing."""
+    """The keys for files and for heads are stored apart; one key alone vouches for no match."""
     key = getattr(SERVICE, stolen)
     thief = replace(SERVICE, heads=key, replays=key)
     verdict = judged(put_together(lines(), thief), thief)
@@ -209,7 +209,7 @@ def test_a_thief_of_one_key_cannot_do_the_work_of_the_other(stolen: str) -> None
 
 
 def test_a_player_who_never_sat_there_is_found_by_a_kept_head() -> None:
-    """Who sat where is what the service says; but it says so in the log, and signs that."""
+    """The service asserts the players, but in the log that it signs."""
     witness = kept(match(), 10)
     found = lines()
     edit(found, first(found, SeatTaken), player=b"somebody else's name")

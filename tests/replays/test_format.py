@@ -1,4 +1,4 @@
-"""`replays/FORMAT.md` is true: its example is made by today's code, and a reader written from the page reads it."""
+"""`replays/FORMAT.md` is right: today's code makes its example, and a reader written from the page reads it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.replays.forging import SERVICE, body_and_names, file_of, footer_of
 
 
 def test_the_example_of_the_page_is_what_is_written_today() -> None:
-    """Whoever checks a reader by it checks it by the format there is."""
+    """Authors who test a reader with the example test it with the current format."""
     keys, data = shown()
     assert data == write(example(), EXAMPLE_KEYS.replays), "python -m tests.replays.example remakes it"
     assert len(data) < 1_200
@@ -29,7 +29,7 @@ def test_the_example_of_the_page_is_what_is_written_today() -> None:
 
 
 def test_a_reader_written_from_the_page_alone_reads_the_example() -> None:
-    """Signatures, chain, heads, secret and entropy, and the dice of its only throw."""
+    """The reader checks signatures, chain, heads, secret, entropy and the dice of the only throw."""
     keys, data = shown()
     proved = mini_reader.read(data, mini_reader.public_keys(keys))
     assert ("m", "cant_stop", ["Anna", "Tom"]) == (proved.match_id, proved.game, proved.names)
@@ -42,7 +42,7 @@ def test_a_reader_written_from_the_page_alone_reads_the_example() -> None:
 
 @pytest.mark.parametrize("game", ["cant_stop", "allie_gator"])
 def test_it_reads_whole_matches_and_refuses_changed_ones(game: str) -> None:
-    """Two programs that share no code agree about a file."""
+    """Two programs without shared code agree about a file."""
     keys = Keys.of(3)
     data = write(record(Simulation(find(game), {}, 3, 3, 0), keys.heads), keys.replays)
     public = mini_reader.public_keys(keys.public)
@@ -55,7 +55,7 @@ def test_it_reads_whole_matches_and_refuses_changed_ones(game: str) -> None:
 
 
 def test_it_refuses_what_is_written_in_another_way() -> None:
-    """Signed by the right keys: a field that nobody knows, and names of nobody."""
+    """Files signed by the right keys with an unknown field, and with names of seats that do not exist."""
     replay = record(Simulation(find("cant_stop"), {}, 3, 3, 0), SERVICE.heads)
     public = mini_reader.public_keys(SERVICE.public)
 
@@ -73,7 +73,7 @@ def test_it_refuses_what_is_written_in_another_way() -> None:
 
 
 def test_the_page_names_every_check_and_the_limits() -> None:
-    """A check or a limit that nobody can read about surprises whoever writes a reader."""
+    """Authors of readers find every check and limit on the page."""
     page = PAGE.read_text(encoding="utf-8")
     for check in Check:
         assert f"| `{check}` |" in page

@@ -1,4 +1,4 @@
-"""A log has at most 10,000 events, and the last one is its seal: files too large to be kept as cases."""
+"""A log has at most 10,000 events, and the last is its seal; such files are too large to store as cases."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ BEGUN: Final = lines()[: first(lines(), Chosen)]
 def test_event_10_000_is_the_seal_with_places_if_the_match_has_started(
     begun: list[Line], last: Any, with_rules: Said, without: Said
 ) -> None:
-    """An open match has no places, so it is ended for a reason; both kinds of readers agree."""
+    """An open match has no places and is sealed with a reason; both kinds of readers agree."""
     replay = replace(full(last, begun=begun), perspective=None if last is ENDED else Watcher.JUDGE)
     data = of_replay(replay)
     audited = audit(data, PUBLIC)

@@ -1,6 +1,6 @@
-"""The pages of `replays/games/` say of every game what its rules say, so that a reader can be written from them.
+"""The pages of `replays/games/` agree with the rules, so that a reader can be written from them.
 
-Their tables are read and compared with the rules and the protobuf messages; their examples are played again.
+Tables are compared with the rules and the protobuf messages; examples are played again.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ from tests.replays.game_pages import FOLDER, examples, page_of, remade, table
 GAMES = listed(games_pb2.Choice)
 WRAPPERS = ("Options", "Choice", "Outcome", "HiddenOutcome", "View", "LegalChoices")
 MATCHES = 4
-"""Random ones that every kind of chance comes up in."""
+"""Random matches, enough for every kind of chance."""
 
 each_game = pytest.mark.parametrize("game", GAMES)
 
 
 def test_every_game_has_a_page_that_can_be_found() -> None:
-    """FORMAT.md links the folder, which has a page for each game that `games.proto` lists, and no other."""
+    """FORMAT.md links the folder, which has a page for each game of `games.proto` and no other."""
     assert set(GAMES) == {path.stem for path in FOLDER.iterdir()}
     assert "](games/)" in PAGE.read_text(encoding="utf-8")
 
 
 def test_all_pages_are_built_alike() -> None:
-    """What somebody found on one of them stands in the same place of the next."""
+    """All pages have the same sections in the same order."""
     own = {"What a throw comes to", "A round"}
     headings = {
         tuple(line for line in re.findall("^## (.*)", page_of(game), re.MULTILINE) if line not in own) for game in GAMES
@@ -54,7 +54,7 @@ def test_all_pages_are_built_alike() -> None:
 
 @each_game
 def test_it_says_for_what_it_holds(game: str) -> None:
-    """A page is of one ruleset for so many seats, and says what becomes of a match that grows too long."""
+    """A page names its ruleset and numbers of seats, and the result of a match that grows too long."""
     rules, page = find(game), page_of(game)
     assert page.startswith(f"# {rules.title}\n")
     assert f"`{game}`, ruleset {rules.version}, for {rules.seats[0]} to {rules.seats[-1]} seats." in page
@@ -64,7 +64,7 @@ def test_it_says_for_what_it_holds(game: str) -> None:
 
 @each_game
 def test_messages_are_found(game: str) -> None:
-    """The field of every wrapper that holds something of the game."""
+    """The page names the game's field in every wrapper message."""
     found = {
         wrapper: (str(field.number), field.message_type.name)
         for wrapper in WRAPPERS
@@ -75,7 +75,7 @@ def test_messages_are_found(game: str) -> None:
 
 @each_game
 def test_options_are_those_of_the_game(game: str) -> None:
-    """Names, numbers, types, values and defaults; what each is for is told in words."""
+    """The page has names, numbers, types, values and defaults, and a description of each."""
     rules = find(game)
     described = stubs_of(rules).options.DESCRIPTOR.fields_by_name
     expected = [
@@ -94,7 +94,7 @@ def test_options_are_those_of_the_game(game: str) -> None:
 
 @each_game
 def test_choices_and_outcomes_have_the_fields_of_their_messages(game: str) -> None:
-    """None is missing, none is called otherwise, and which may be left out is what the rules take."""
+    """No field is missing or renamed, and the optional ones are those that the rules accept."""
     rules, stubs, page = find(game), stubs_of(find(game)), page_of(game)
     for name, message, kinds in (
         ("choice", stubs.choice, rules.choices),
@@ -107,7 +107,7 @@ def test_choices_and_outcomes_have_the_fields_of_their_messages(game: str) -> No
 
 
 def _fields(message: Any, choices: Mapping[str, type]) -> Iterator[tuple[str, str, str]]:
-    """Every field of every kind, as a page has it."""
+    """Yield every field of every kind, as the page lists it."""
     for kind in message.DESCRIPTOR.oneofs_by_name["kind"].fields:
         of_kind = f"{kind.name} {kind.number}"
         if not kind.message_type.fields:
@@ -119,7 +119,7 @@ def _fields(message: Any, choices: Mapping[str, type]) -> Iterator[tuple[str, st
 
 
 def _type(field: Any) -> str:
-    """The type of a field as pages have it."""
+    """Return the type of a field, as the pages write it."""
     scalar = {field.TYPE_INT32: "int32", field.TYPE_BOOL: "bool"}
     described = scalar[field.type] if field.enum_type is None else field.enum_type.name
     return f"list of {described}" if field.is_repeated else described
@@ -127,7 +127,7 @@ def _type(field: Any) -> str:
 
 @each_game
 def test_hidden_parts_have_a_table_where_there_are_any(game: str) -> None:
-    """A game that hides nothing says so."""
+    """The page of a game without hidden parts notes that."""
     page, hidden = page_of(game), stubs_of(find(game)).hidden
     if hidden is None:
         assert "no outcome has a hidden part" in page
@@ -138,7 +138,7 @@ def test_hidden_parts_have_a_table_where_there_are_any(game: str) -> None:
 
 @each_game
 def test_words_have_the_numbers_of_their_enums(game: str) -> None:
-    """Files have the numbers, pages the words."""
+    """Files contain the numbers, pages the words."""
     page = page_of(game)
     for enum in stubs_of(find(game)).options.DESCRIPTOR.file.enum_types_by_name.values():
         rows = table(page, "word", enum.name)
@@ -147,7 +147,7 @@ def test_words_have_the_numbers_of_their_enums(game: str) -> None:
 
 @each_game
 def test_everything_awaited_of_chance_is_named(game: str) -> None:
-    """With the outcome that it becomes; whatever is drawn is drawn out of an ascending set."""
+    """The page names the outcome of each; draws come from an ascending set."""
     met = set()
     for seed, seats in product(range(MATCHES), find(game).seats):
         played = Simulation(find(game), {}, seats, seed, 0)
@@ -167,7 +167,7 @@ def test_everything_awaited_of_chance_is_named(game: str) -> None:
 
 @each_game
 def test_a_choice_that_lacks_what_it_needs_is_no_event(game: str) -> None:
-    """FORMAT.md puts it into step 1: a field without "or none" has to be there."""
+    """By step 1 of FORMAT.md every field without "or none" has to be present."""
     rules = find(game)
     rows = table(page_of(game), "choice", "field")
     for kind in rules.choices:
@@ -183,7 +183,7 @@ def test_a_choice_that_lacks_what_it_needs_is_no_event(game: str) -> None:
 
 @each_game
 def test_examples_are_what_the_rules_make_of_them(game: str) -> None:
-    """The first begins with the first outcome of its match; `python -m tests.replays.game_pages` remakes them."""
+    """The first begins with the first outcome of its match; `python -m tests.replays.game_pages` makes them again."""
     page = page_of(game)
     assert remade(page) == page
     shown = examples(page)
@@ -193,5 +193,5 @@ def test_examples_are_what_the_rules_make_of_them(game: str) -> None:
 
 @each_game
 def test_material_is_that_of_the_rules(game: str) -> None:
-    """Every die, face, tile, card and number; a game whose material nobody compares has no page to trust."""
+    """Every die, face, tile, card and number is compared; each game needs such a test."""
     own_tests(game).compare_page(page_of(game))

@@ -1,4 +1,4 @@
-"""Files that ask for more memory than they have bytes: an audit judges them, and stays as small as it was."""
+"""Files that claim more data than they have bytes are judged without much memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.replays.replaying import KEYS, PUBLIC, recorded
 
 
 def test_no_file_makes_an_audit_grow(tmp_path: Path) -> None:
-    """Whatever numbers it holds; one process audits all of them, so that what stays behind would be seen as well."""
+    """One process audits all files, so that leaked memory would show too."""
     made = {name: write(replay, KEYS.replays) for name, replay in greedy.events().items()} | greedy.files()
     keys = tmp_path / "KEY.pub"
     keys.write_text(KEYS.public, encoding="ascii")
@@ -26,7 +26,7 @@ def test_no_file_makes_an_audit_grow(tmp_path: Path) -> None:
         paths.append(str(tmp_path / f"{number}.rollbook"))
         Path(paths[-1]).write_bytes(data)
     words = [sys.executable, "-m", "tests.replays.greedy", str(keys), *paths]
-    # Between us and the audit stands a small process, because a child's memory begins with that of its parent.
+    # A small process in between starts the audit, because a child's memory begins with that of its parent.
     between = "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode)"
     done = subprocess.run([sys.executable, "-c", between, *words], capture_output=True, text=True, check=True)
     told = dict(zip(made, (line.split("\t") for line in done.stdout.splitlines()), strict=True))
@@ -37,7 +37,7 @@ def test_no_file_makes_an_audit_grow(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("hiding", [True, False])
 def test_a_count_that_no_game_has_is_compared_and_never_counted_out(hiding: bool) -> None:
-    """It diverges from what the rules await like any other count, and is told as a number."""
+    """The count diverges from the rules, and the report prints it as a number."""
     found = audit(write(greedy.claimed(hiding=hiding), KEYS.replays), PUBLIC)
     assert Verdict.DIVERGED is found.verdict
     assert found.divergence is not None
@@ -46,7 +46,7 @@ def test_a_count_that_no_game_has_is_compared_and_never_counted_out(hiding: bool
 
 
 def test_an_event_has_at_most_as_many_bytes_as_the_format_says() -> None:
-    """One more and the file is no replay, whoever wrote it; our own writer refuses to write it."""
+    """With one byte more the file is no replay; our own writer refuses it too."""
     replay = recorded("cant_stop", 2)
     assert [bytes(LARGEST_EVENT)] == list(read(write(one_event(LARGEST_EVENT), KEYS.replays)).replay.events)
     with pytest.raises(ValueError, match="larger than any event"):
@@ -58,5 +58,5 @@ def test_an_event_has_at_most_as_many_bytes_as_the_format_says() -> None:
 
 
 def one_event(size: int) -> Replay:
-    """A replay of one event of so many bytes, which need not be an event."""
+    """Return a replay whose only event is this many bytes, not necessarily a valid event."""
     return Replay("m", "cant_stop", 1, None, (bytes(size),))

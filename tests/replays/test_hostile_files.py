@@ -1,6 +1,6 @@
-"""Files made to hurt whoever reads them: each is refused with its reason, in little memory and time.
+"""Hostile files are refused with a reason, in little memory and time.
 
-Memory is that of a process of its own, as a judge runs it, beside that of the same process with a good file.
+The memory of a real `rollbook audit` process is compared with that for a good file.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from tests.replays.tournaments import bundled, small_cup
 
 PEAK_BEYOND_GOOD_KB: Final = 96 << 10
 SECONDS: Final = 120
-"""Far more than any of them takes, also where the machine is busy."""
+"""Far more seconds than any file takes, also on a busy machine."""
 
 GIGABYTES: Final = 0xFFFF_FFFF
 
 
 def peak(command: str, *files: Path) -> tuple[int, str, int]:
-    """Exit code, everything that was said, and the most memory that the command took, in KiB."""
-    # Between us and the command stands a small process, because a child's memory begins with that of its parent.
+    """Run a command; returns exit code, output, and its largest memory in KiB."""
+    # A small process in between starts the command, because a child's memory begins with that of its parent.
     script = (
         "import resource, subprocess, sys\n"
         "code = subprocess.run(sys.argv[1:], stderr=subprocess.STDOUT).returncode\n"
@@ -46,7 +46,7 @@ def peak(command: str, *files: Path) -> tuple[int, str, int]:
 
 
 def around(packed: bytes, names: bytes = b"", *, body: int | None = None, named: int | None = None) -> bytes:
-    """A file whose lengths may lie about what it holds."""
+    """Return a file whose lengths may be wrong."""
     claimed = len(packed) if body is None else body
     header = container._HEADER.pack(container.MAGIC, container.VERSION, 0, claimed)
     names_length = struct.pack(">I", len(names) if named is None else named)
@@ -54,7 +54,7 @@ def around(packed: bytes, names: bytes = b"", *, body: int | None = None, named:
 
 
 def many(tag: bytes) -> bytes:
-    """A body of millions of empty things, two bytes each."""
+    """Return a body of millions of empty messages, two bytes each."""
     return tag * ((LARGEST_FILE - 200) // len(tag))
 
 
@@ -79,7 +79,7 @@ REPLAYS: Final[dict[str, tuple[Callable[[], bytes], str]]] = {
 
 @pytest.fixture(scope="module")
 def good_kb(tmp_path_factory: pytest.TempPathFactory) -> int:
-    """The memory that the audit of a good file takes."""
+    """The memory of an audit of a good file, in KiB."""
     file = tmp_path_factory.mktemp("good") / "good.rollbook"
     file.write_bytes(container.write(recorded("cant_stop", 2), KEYS.replays))
     return peak("audit", file)[2]
@@ -87,14 +87,14 @@ def good_kb(tmp_path_factory: pytest.TempPathFactory) -> int:
 
 @pytest.mark.parametrize("name", REPLAYS)
 def test_hostile_replays_are_refused_with_the_reason(name: str) -> None:
-    """Whatever their lengths say."""
+    """The reader ignores the lengths that a file claims."""
     make, why = REPLAYS[name]
     with pytest.raises(NotAReplay, match=why):
         read(make())
 
 
 def test_hostile_replays_are_audited_in_little_memory(good_kb: int, tmp_path: Path) -> None:
-    """All of them by one process, which tells the reason of each and goes on."""
+    """One process audits all files, prints the reason of each and continues."""
     files = []
     for number, (make, _) in enumerate(REPLAYS.values()):
         files.append(tmp_path / f"{number}.rollbook")
@@ -107,7 +107,7 @@ def test_hostile_replays_are_audited_in_little_memory(good_kb: int, tmp_path: Pa
 
 @pytest.mark.parametrize("name", ["events without end", "heads without end", "truncated"])
 def test_hostile_replays_are_not_shown(name: str, good_kb: int, tmp_path: Path) -> None:
-    """The reader is told why, and the machine goes on as before."""
+    """`show` prints the reason and takes little memory."""
     make, why = REPLAYS[name]
     file = tmp_path / "hostile.rollbook"
     file.write_bytes(make())
@@ -118,7 +118,7 @@ def test_hostile_replays_are_not_shown(name: str, good_kb: int, tmp_path: Path) 
 
 
 def archive(entries: list[tuple[zipfile.ZipInfo | str, bytes]], compression: int = zipfile.ZIP_STORED) -> bytes:
-    """A zip archive of anything, undated."""
+    """Return a zip archive without dates."""
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w", compression) as made:
         for name, data in entries:
@@ -129,7 +129,7 @@ def archive(entries: list[tuple[zipfile.ZipInfo | str, bytes]], compression: int
 
 
 def link() -> zipfile.ZipInfo:
-    """An entry that is a symbolic link."""
+    """Return an entry that is a symbolic link."""
     info = zipfile.ZipInfo("matches/link.rollbook")
     info.create_system = 3
     info.external_attr = 0o120777 << 16
@@ -137,12 +137,12 @@ def link() -> zipfile.ZipInfo:
 
 
 def good_bundle() -> bytes:
-    """One that would be opened."""
+    """Return a valid bundle."""
     return bundled(*small_cup())
 
 
 def patched(data: bytes, behind: bytes, at: int, new: bytes) -> bytes:
-    """The data with other bytes so far behind the last time that something stands in it."""
+    """Replace bytes at an offset after the last occurrence of a pattern."""
     start = data.rindex(behind) + at
     return data[:start] + new + data[start + len(new) :]
 
@@ -176,7 +176,7 @@ BUNDLES: Final[list[tuple[Callable[[], bytes], str]]] = [
     (lambda: good_bundle()[:60], "the archive was cut"),
     (lambda: b"PK\x03\x04", "there is no manifest.toml"),
     (lambda: b"PK\x03\x04" + random.Random(2).randbytes(10_000), "is no entry of a bundle"),
-    # The directory says: an entry of four gigabytes, one that begins elsewhere, 65,535 of them, a huge directory.
+    # The directory claims an entry of four gigabytes, a wrong offset, 65,535 entries, and a huge directory.
     (lambda: patched(good_bundle(), CENTRAL, 20, b"\xff\xff\xff\xff" * 2), "just their directory"),
     (lambda: patched(good_bundle(), CENTRAL, 42, b"\x00\x00\x00\x00"), "just their directory"),
     (lambda: patched(good_bundle(), CENTRAL, 46, b"SIGNATURF"), "just their directory"),
@@ -192,7 +192,7 @@ BUNDLES: Final[list[tuple[Callable[[], bytes], str]]] = [
 
 @pytest.mark.parametrize(("make", "why"), BUNDLES)
 def test_hostile_bundles_are_refused(make: Callable[[], bytes], why: str, tmp_path: Path) -> None:
-    """Nothing in them is a path, nothing is unpacked, and no number in them is believed."""
+    """The reader uses no name as a path, unpacks no entry, and trusts no number."""
     file = tmp_path / "hostile.zip"
     file.write_bytes(make())
     with pytest.raises(NotABundle, match=why):
@@ -200,7 +200,7 @@ def test_hostile_bundles_are_refused(make: Callable[[], bytes], why: str, tmp_pa
 
 
 def test_an_entry_that_is_there_twice_is_refused(tmp_path: Path) -> None:
-    """Readers of zip archives do not agree which of the two counts."""
+    """Zip readers disagree on which of two equal entries counts."""
     with pytest.warns(UserWarning, match="Duplicate"):
         data = archive([("manifest.toml", b"a"), ("manifest.toml", b"b")])
     (tmp_path / "twice.zip").write_bytes(data)
@@ -209,7 +209,7 @@ def test_an_entry_that_is_there_twice_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_sparse_bundle_of_terabytes_is_refused_by_its_size(tmp_path: Path) -> None:
-    """It takes no room on a disk, and would take a day to read."""
+    """A sparse file takes no space on a disk, but would take a day to read."""
     file = tmp_path / "sparse.zip"
     with file.open("wb") as sparse:
         sparse.write(b"PK\x03\x04")
@@ -219,7 +219,7 @@ def test_a_sparse_bundle_of_terabytes_is_refused_by_its_size(tmp_path: Path) -> 
 
 
 def test_a_zip_bomb_is_audited_in_little_memory(good_kb: int, tmp_path: Path) -> None:
-    """A process of its own reads it as a judge would."""
+    """A real audit process reads the file."""
     file = tmp_path / "bomb.zip"
     file.write_bytes(archive([("manifest.toml", bytes(1 << 29))], zipfile.ZIP_DEFLATED))
     code, said, kb = peak("audit", file)
@@ -228,7 +228,7 @@ def test_a_zip_bomb_is_audited_in_little_memory(good_kb: int, tmp_path: Path) ->
 
 
 def test_a_huge_file_is_read_no_further_than_a_replay_is_long(good_kb: int, tmp_path: Path) -> None:
-    """It costs a forger nothing: the disk holds none of its zeros."""
+    """A sparse file costs a forger nothing."""
     file = tmp_path / "huge.rollbook"
     with file.open("wb") as huge:
         huge.truncate(1 << 33)
@@ -238,7 +238,7 @@ def test_a_huge_file_is_read_no_further_than_a_replay_is_long(good_kb: int, tmp_
 
 
 def test_a_device_is_not_read_at_all(good_kb: int) -> None:
-    """It may never end, or never begin."""
+    """A device may send data for ever, or never."""
     code, said, kb = peak("show", Path("/dev/zero"))
     assert (3, True) == (code, "a pipe or a device, and no file" in said)
     assert kb < good_kb + PEAK_BEYOND_GOOD_KB

@@ -1,4 +1,4 @@
-"""Tournaments judged: what is true is exact, and every way to lie about one is found and named."""
+"""Judgements of tournaments: correct ones are exact, and every kind of fault is found and named."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from tests.replays.tournaments import (
 
 
 def faults(judgement: Judgement) -> list[tuple[Fault, str]]:
-    """What is wrong, and where."""
+    """Return the faults with their places."""
     return [(finding.fault, finding.where) for finding in judgement.findings]
 
 
 def test_a_true_tournament_is_exact_and_its_standings_follow_from_the_matches(tmp_path: Path) -> None:
-    """Points by hand from the places by hand."""
+    """Places and points are computed by hand."""
     for number in NUMBERS:
         assert PLACES[number] == audit(replays(number)[IDS[number]], PUBLIC).places
     judgement = judged(bundled(manifest(), replays(*NUMBERS)), tmp_path)
@@ -59,25 +59,25 @@ def test_a_true_tournament_is_exact_and_its_standings_follow_from_the_matches(tm
 def test_shared_places_get_what_the_rule_says(
     rule: str, places: tuple[int, ...], expected: tuple[Fraction, ...]
 ) -> None:
-    """Split: the points of the places that they fill; full: each those of the place that they share."""
+    """Split: the mean points of the shared places; full: each gets the points of the best of them."""
     assert expected == read_manifest(manifest(shared_places=f'"{rule}"').encode()).points_for(places)
 
 
 def test_a_match_that_is_not_there_is_missing(tmp_path: Path) -> None:
-    """And the standings claimed are neither right nor wrong without it."""
+    """The claimed standings are unverified without it."""
     judgement = judged(bundled(manifest(), replays(0, 3)), tmp_path)
     assert [(Fault.MISSING, IDS[4])] == faults(judgement)
     assert Verdict.DIVERGED is judgement.verdict
 
 
 def test_a_match_that_nobody_paired_is_unlisted(tmp_path: Path) -> None:
-    """An organiser may not slip one in."""
+    """The organiser cannot add a match that is not in the manifest."""
     judgement = judged(bundled(manifest(EVERYBODY[:2], {}), replays(*NUMBERS)), tmp_path)
     assert [(Fault.UNLISTED, IDS[4])] == faults(judgement)
 
 
 def test_a_match_counts_once_however_often_it_is_named_or_filed(tmp_path: Path) -> None:
-    """Twice in the manifest, or under another match's name."""
+    """The match is twice in the manifest, or under the name of another match."""
     twice = judged(bundled(manifest([*EVERYBODY, EVERYBODY[0]]), replays(*NUMBERS)), tmp_path)
     assert [(Fault.DOUBLED, IDS[0])] == faults(twice)
     assert STANDINGS == table(twice)
@@ -86,7 +86,7 @@ def test_a_match_counts_once_however_often_it_is_named_or_filed(tmp_path: Path) 
 
 
 def test_other_players_are_found_and_their_match_does_not_count(tmp_path: Path) -> None:
-    """Names are signed with the replay, so nobody gets another's points."""
+    """Names are signed with the replay, so no player gets another's points."""
     named = write(replace(match(0), names=("Anna", "Tom", "Heike")), KEYS.replays)
     judgement = judged(bundled(manifest(standings={}), {**replays(3, 4), IDS[0]: named}), tmp_path)
     assert [(Fault.PLAYERS, IDS[0])] == faults(judgement)
@@ -94,7 +94,7 @@ def test_other_players_are_found_and_their_match_does_not_count(tmp_path: Path) 
 
 
 def test_fewer_seats_than_players_are_found(tmp_path: Path) -> None:
-    """Also where the names were removed."""
+    """The same holds for a file without names."""
     two = recorded("cant_stop", 2, 0)
     data = without_names(write(two, KEYS.replays))
     assert IDS[0] == two.match_id
@@ -103,7 +103,7 @@ def test_fewer_seats_than_players_are_found(tmp_path: Path) -> None:
 
 
 def test_without_names_points_are_nobodys_and_the_standings_unverified(tmp_path: Path) -> None:
-    """Whoever wants to be forgotten does not make the organiser a liar; nor does an organiser get a proof that way."""
+    """Removed names do not make the organiser a forger, and do not give the organiser a proof."""
     nameless = {match_id: without_names(data) for match_id, data in replays(0).items()}
     for standings in (STANDINGS, {"Anna": (1, "99")}):
         judgement = judged(bundled(manifest(standings=standings), {**replays(3, 4), **nameless}), tmp_path)
@@ -124,13 +124,13 @@ def test_without_names_points_are_nobodys_and_the_standings_unverified(tmp_path:
 def test_matches_of_another_ruleset_or_another_time_are_found(
     changed: dict[str, Any], fault: Fault, tmp_path: Path
 ) -> None:
-    """A match of last year's cup is none of this one."""
+    """A match of an earlier cup does not belong to this one."""
     judgement = judged(bundled(manifest(standings={}, **changed), replays(*NUMBERS)), tmp_path)
     assert [(fault, IDS[number]) for number in NUMBERS] == faults(judgement)
 
 
 def test_a_match_that_diverges_does_not_count(tmp_path: Path) -> None:
-    """Its finding says what the audit found, and where."""
+    """The fault contains the finding of the audit with its place."""
     events = match(0).events
     forged = write(replace(match(0), events=(*events[:20], events[19], *events[21:])), KEYS.replays)
     judgement = judged(bundled(manifest(standings={}), {**replays(3, 4), IDS[0]: forged}), tmp_path)
@@ -142,14 +142,14 @@ def test_a_match_that_diverges_does_not_count(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("claimed", [{"Anna": (1, "1.5")}, {"Anna": (3, "2")}, {**STANDINGS, "Tom": (2, '"9/2"')}])
 def test_standings_that_do_not_follow_are_found(claimed: dict[str, tuple[int, str]], tmp_path: Path) -> None:
-    """A place too good, a point too many."""
+    """One place too good, or one point too many."""
     judgement = judged(bundled(manifest(standings=claimed), replays(*NUMBERS)), tmp_path)
     assert [Fault.STANDINGS] == [finding.fault for finding in judgement.findings]
     assert STANDINGS == table(judgement)
 
 
 def test_a_bundle_that_was_changed_after_it_was_signed_is_found(tmp_path: Path) -> None:
-    """Whether a match is left out or a word of the manifest is another; and unknown organisers leave it unverified."""
+    """A match was removed or the manifest changed; an unknown organiser leaves the bundle unverified."""
     data = bundled(manifest(), replays(*NUMBERS))
     judgement = judged(data.replace(b'title = "Cup"', b'title = "Cap"'), tmp_path)
     assert [Fault.SIGNATURE] == [finding.fault for finding in judgement.findings]
@@ -159,7 +159,7 @@ def test_a_bundle_that_was_changed_after_it_was_signed_is_found(tmp_path: Path) 
 
 
 def test_everybody_is_in_the_standings_also_who_never_played(tmp_path: Path) -> None:
-    """With no points, behind the others."""
+    """Players without a match are last, with no points."""
     players = '["Anna", "Tom", "Willi", "Heike"]'
     judgement = judged(bundled(manifest(players=players), replays(*NUMBERS)), tmp_path)
     assert {**STANDINGS, "Heike": (4, "0")} == table(judgement)

@@ -1,6 +1,6 @@
-"""Whose key signed what: a judge knows many keys, and each vouches for one kind of thing and for one service alone.
+"""Keys have roles and owners: each vouches for one kind of content and for one service.
 
-Every file here is right in all that its events say, or could be; only the keys behind it are not those that it needs.
+The events of every file here are consistent; only the keys differ from those that the file needs.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from tests.replays.tournaments import match as cup_match
 HEAD, REPLAY, BUNDLE = KeyRole
 
 SERVICE, OLD, RIVAL, ORGANISERS = (Keys.of(number) for number in (1, 3, 4, 5))
-"""The organisers have a bundle key each."""
+"""Each organiser has one bundle key."""
 
 
 def known(key: Ed25519PrivateKey, role: KeyRole, name: str) -> KnownKey:
-    """A line of the judge's key file."""
+    """Return a line of the judge's key file."""
     return KnownKey(key.public_key(), role, name)
 
 
@@ -69,13 +69,13 @@ ID: Final = {
 
 @cache
 def honest() -> Replay:
-    """A match with all that can happen in one."""
+    """Return a match with every kind of event."""
     return replay_of(eventful(brief=True), SERVICE)
 
 
 @cache
 def resigned() -> Replay:
-    """The same match up to its middle, where all seats but one resign: another one has won."""
+    """Return the same match up to its middle, where all seats but one resign, so that another seat wins."""
     rng = random.Random(1)
     played = Played("cant_stop", 3, entropy=ENTROPY).start()
     for _ in range(4):
@@ -87,14 +87,14 @@ def resigned() -> Replay:
 
 
 def signed(replay: Replay, heads: Ed25519PrivateKey, replays: Ed25519PrivateKey) -> bytes:
-    """The file of this match as whoever has these two keys writes it."""
+    """Return the file of this match, signed by these two keys."""
     keys = Keys(heads, replays)
     return write(put_together(taken_apart(replay), keys), replays)
 
 
 @dataclass(frozen=True)
 class Forged:
-    """A file, and what a judge has to be told of it."""
+    """A file with the verdict that a judge should get."""
 
     heads: Ed25519PrivateKey
     replays: Ed25519PrivateKey
@@ -142,7 +142,7 @@ FORGED: Final = {
 
 
 def audited(file: bytes, folder: Path, *words: str, lines: Sequence[KnownKey] = LINES) -> tuple[int, list[Any]]:
-    """Exit code and objects of the command, as a judge with these lines runs it."""
+    """Run the command with these key lines; returns exit code and JSON objects."""
     (folder / "match.rollbook").write_bytes(file)
     (folder / "KEY.pub").write_text(write_keys(lines), encoding="utf-8")
     where = (str(folder / "match.rollbook"), "--key", str(folder / "KEY.pub"))
@@ -151,7 +151,7 @@ def audited(file: bytes, folder: Path, *words: str, lines: Sequence[KnownKey] = 
 
 
 def test_the_result_that_is_forged_here_is_another_one() -> None:
-    """With the service's own keys the resignations would be believed: the keys alone tell."""
+    """Signed by the service's own keys the resignations would count, so only the keys reveal the forgery."""
     forged = audit(signed(resigned(), SERVICE.heads, SERVICE.replays), KNOWN)
     assert any(isinstance(line.event, Resigned) for line in taken_apart(resigned()))
     assert Verdict.EXACT is forged.verdict
@@ -161,7 +161,7 @@ def test_the_result_that_is_forged_here_is_another_one() -> None:
 
 @pytest.mark.parametrize("case", FORGED)
 def test_two_keys_that_are_not_the_two_of_one_service_vouch_for_nothing(case: str, tmp_path: Path) -> None:
-    """Whatever somebody got hold of: nothing has diverged, and the judge learns which key of whom is not there."""
+    """With any stolen keys the file is UNVERIFIED, and the result names the missing key and its owner."""
     forged = FORGED[case]
     code, (told,) = audited(signed(resigned(), forged.heads, forged.replays), tmp_path)
     assert (2, "unverified", None, None) == (code, told["verdict"], told["check"], told["event"])
@@ -169,7 +169,7 @@ def test_two_keys_that_are_not_the_two_of_one_service_vouch_for_nothing(case: st
 
 
 def test_an_exact_file_names_both_keys_and_whose_they_are(tmp_path: Path) -> None:
-    """In the verdict, for programs and in the report; a judge who reads EXACT reads by whom."""
+    """Text, JSON and report name the owner of the keys beside EXACT."""
     file = signed(honest(), SERVICE.heads, SERVICE.replays)
     assert Vouching("Köln", (ID["head"],), ID["replay"]) == audit(file, KNOWN).keys
     page = tmp_path / "page.html"
@@ -181,7 +181,7 @@ def test_an_exact_file_names_both_keys_and_whose_they_are(tmp_path: Path) -> Non
 
 
 def test_keys_that_were_rotated_are_further_lines_of_their_service(tmp_path: Path) -> None:
-    """Heads by an old key and by a new one, in a file that was written later; without the old line it is missing."""
+    """A later file has heads by an old and a new key; without the line of the old key that key is missing."""
     replay = put_together(taken_apart(honest()), SERVICE)
     early = head_of(replay.match_id, replay.events, 20, OLD)
     file = write(replace(replay, heads=(early, *replay.heads)), SERVICE.replays)
@@ -193,7 +193,7 @@ def test_keys_that_were_rotated_are_further_lines_of_their_service(tmp_path: Pat
 
 
 def test_another_service_that_signs_a_match_is_named_as_itself(tmp_path: Path) -> None:
-    """With both of its keys it vouches, but in its own name; to whoever trusts the first one alone for nothing."""
+    """With both keys of the other service it is exact under that name, and unverified for judges without them."""
     file = signed(resigned(), RIVAL.heads, RIVAL.replays)
     code, (told,) = audited(file, tmp_path)
     assert (0, "exact", "Bonn") == (code, told["verdict"], told["keys"]["name"])
@@ -208,7 +208,7 @@ def test_another_service_that_signs_a_match_is_named_as_itself(tmp_path: Path) -
 def test_a_log_that_is_called_lost_needs_a_head_by_a_head_key_of_the_service(
     signer: Ed25519PrivateKey, of: str, tmp_path: Path
 ) -> None:
-    """Whoever has another key cannot end a match that goes the wrong way by calling its log lost."""
+    """With another key no one can end a match by declaring its log lost."""
     lines = taken_apart(honest())[:50]
     lost = head_of(honest().match_id, honest().events, 60, replace(SERVICE, heads=signer))
     lines.append(replace(lines[-1], event=Sealed(None, "log_lost", b"", lost), request=b""))
@@ -216,18 +216,18 @@ def test_a_log_that_is_called_lost_needs_a_head_by_a_head_key_of_the_service(
     lines[-1] = replace(lines[-1], event=replace(lines[-1].event, secret=seal.secret))
     code, (told,) = audited(write(put_together(lines, SERVICE), SERVICE.replays), tmp_path)
     if signer is SERVICE.replays:
-        # The very key that signs the file.
+        # The key that signs the file.
         assert (1, "diverged", "result", len(lines)) == (code, told["verdict"], told["check"], told["event"])
         return
     assert (2, "unverified", None) == (code, told["verdict"], told["check"])
     assert [f"the head key {ID[of]} of Köln (it is {KNOWN[ID[of]]}) for the lost head"] == told["missing"]
 
 
-# Heads that people kept
+# Kept heads
 
 
 def kept(number: int, key: Ed25519PrivateKey, link: bytes | None = None) -> WitnessedHead:
-    """A head of the honest match, or of one that nobody played."""
+    """Return a head of the honest match, or of a match that was never played."""
     head = head_of(honest().match_id, honest().events, number, SERVICE)
     link = head.link if link is None else link
     signature = sign_head(key, honest().match_id, number, link)
@@ -248,7 +248,7 @@ FLAWED: Final = {
 def test_a_kept_head_that_proves_nothing_is_listed_by_its_line_and_changes_no_verdict(
     case: str, tmp_path: Path
 ) -> None:
-    """Else anybody could spoil an honest match with a line of text; but a judge who was given it has to know."""
+    """Otherwise a line of text could spoil an honest match; the judge still sees that the head proves nothing."""
     head, why = FLAWED[case]
     file, heads, page = (
         signed(honest(), SERVICE.heads, SERVICE.replays),
@@ -269,7 +269,7 @@ def test_a_kept_head_that_proves_nothing_is_listed_by_its_line_and_changes_no_ve
 
 
 def test_a_head_that_proves_nothing_hides_nothing_worse(tmp_path: Path) -> None:
-    """The others are compared as ever: a match that was rewritten diverges, with 1."""
+    """The other heads are still compared: a rewritten match diverges, with exit code 1."""
     heads = tmp_path / "kept.jsonl"
     heads.write_text(write_heads([FLAWED["by a bundle key"][0], kept(40, SERVICE.heads)]), encoding="utf-8")
     file = signed(resigned(), SERVICE.heads, SERVICE.replays)
@@ -278,7 +278,7 @@ def test_a_head_that_proves_nothing_hides_nothing_worse(tmp_path: Path) -> None:
 
 
 def test_a_kept_head_of_another_service_accuses_nobody_and_is_not_passed_over(tmp_path: Path) -> None:
-    """It can sign heads of matches that others host; as long as it says otherwise, the match is not proved."""
+    """Another service can sign heads of matches that it does not host; the contradiction leaves the match unproved."""
     heads = tmp_path / "kept.jsonl"
     file = signed(honest(), SERVICE.heads, SERVICE.replays)
     for head, verdict in ((kept(40, RIVAL.heads, bytes(32)), "unverified"), (kept(40, RIVAL.heads), "exact")):
@@ -297,7 +297,7 @@ def test_a_kept_head_of_another_service_accuses_nobody_and_is_not_passed_over(tm
 def test_a_bundle_that_a_service_signed_is_not_an_organisers(
     signer: Ed25519PrivateKey, of: str, tmp_path: Path
 ) -> None:
-    """A key that signs heads or files vouches for no tournament; the matches in it stay what they are."""
+    """A key for heads or files cannot sign a tournament; its matches keep their verdicts."""
     matches = {IDS[number]: write(_by_service(cup_match(number)), SERVICE.replays) for number in NUMBERS}
     code, told = audited(bundled(manifest(), matches, signer), tmp_path)
     *files, judgement = told

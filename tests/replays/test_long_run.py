@@ -1,4 +1,4 @@
-"""An audit of many files goes on to its end, whatever is among them and whoever of its auditors is killed."""
+"""A long audit ends with all verdicts, although files are hostile and auditors are killed."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from tests.replays.replaying import KEYS, PUBLIC, recorded
 
 SEED: Final = random.SystemRandom().randrange(10**6)
 GOOD_OF_TEN: Final = 6
-"""So many files in ten are good ones."""
+"""The number of good files in ten."""
 
 
 def good_files() -> list[bytes]:
-    """A match of every game."""
+    """Return a match of every game as a file."""
     return [write(recorded(game, rules.seats[0]), KEYS.replays) for game, rules in current().items()]
 
 
 def kinds() -> dict[str, tuple[str, Callable[[Path, random.Random], object]]]:
-    """What may lie in a folder: by kind the verdict, and how it is put there."""
+    """Return the kinds of files in a folder, each with its verdict and a function that writes it."""
     good = good_files()
     large = greedy.files()
 
@@ -73,7 +73,7 @@ def kinds() -> dict[str, tuple[str, Callable[[Path, random.Random], object]]]:
 
 
 def fill(folder: Path, count: int, rng: random.Random) -> dict[str, str]:
-    """Put so many files there; their verdicts by name, in the order in which they have to come."""
+    """Write this many files; returns the verdicts by name, in their expected order."""
     good, others = good_files(), kinds()
     expected = {}
     for number in range(count):
@@ -90,17 +90,17 @@ def fill(folder: Path, count: int, rng: random.Random) -> dict[str, str]:
 
 
 def auditors_of(process: int) -> list[psutil.Process]:
-    """The processes that judge for this one."""
+    """Return the auditor processes of this process."""
     found = []
     for child in psutil.Process(process).children():
-        with suppress(psutil.NoSuchProcess):  # Another may end at any moment.
+        with suppress(psutil.NoSuchProcess):  # Another process may end at any moment.
             found += [child] if workers.PROGRAM in child.cmdline() else []
     return found
 
 
 @pytest.mark.parametrize("count", [150, pytest.param(2_000, marks=[pytest.mark.slow, pytest.mark.timeout(900)])])
 def test_every_file_gets_its_verdict_while_auditors_are_killed(count: int, tmp_path: Path) -> None:
-    """All verdicts come, in order. A file is judged again after its auditor was killed, so only two kills blame it."""
+    """Verdicts come in order. A file is judged again after its auditor died, so only two kills blame it."""
     rng = random.Random(SEED)
     print(f"seed {SEED}")
     expected = fill(tmp_path, count, rng)
@@ -145,12 +145,12 @@ def test_every_file_gets_its_verdict_while_auditors_are_killed(count: int, tmp_p
 
 @pytest.fixture
 def at_home(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Auditors find the tests, where deadly replays are."""
+    """Let auditors import the tests, which define the deadly replays."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
 
 def among_good(folder: Path, deed: str, count: int = 5) -> tuple[list[Source], Deadly]:
-    """A deadly replay with good ones on both sides."""
+    """Return a deadly replay between good ones."""
     good = folder / "good.rollbook"
     good.write_bytes(good_files()[0])
     deadly = Deadly(folder / "mark", deed, good)
@@ -163,7 +163,7 @@ def among_good(folder: Path, deed: str, count: int = 5) -> tuple[list[Source], D
 def test_a_file_that_ends_two_auditors_is_unreadable_and_no_other_is(
     deed: str, jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is tried twice and not more; what was asked of its auditors besides is asked of others."""
+    """It is tried twice; other auditors repeat the other files of its auditors."""
     monkeypatch.setattr(workers, "FEW", 1)
     monkeypatch.setattr(workers, "BATCH", 4)
     found, deadly = among_good(tmp_path, deed)
@@ -176,7 +176,7 @@ def test_a_file_that_ends_two_auditors_is_unreadable_and_no_other_is(
 
 @pytest.mark.usefixtures("at_home")
 def test_a_file_whose_auditor_was_killed_once_is_judged_again(tmp_path: Path) -> None:
-    """Whoever killed it may not have meant the file."""
+    """The kill may have had another cause than the file."""
     found, deadly = among_good(tmp_path, "kills once")
     assert [Verdict.EXACT] * len(found) == [audited.verdict for _, audited in audit_all(found, PUBLIC, (), 1)]
     assert 2 == deadly.readers
@@ -184,7 +184,7 @@ def test_a_file_whose_auditor_was_killed_once_is_judged_again(tmp_path: Path) ->
 
 @pytest.mark.usefixtures("at_home")
 def test_a_file_that_never_ends_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What reading it waits for may never come."""
+    """Reading it may block for ever."""
     monkeypatch.setattr(workers, "SILENT_SECONDS", 4.0)
     found, deadly = among_good(tmp_path, "never ends", 1)
     results = [(audited.verdict, audited.unreadable) for _, audited in audit_all(found, PUBLIC, (), 1)]
@@ -193,7 +193,7 @@ def test_a_file_that_never_ends_is_given_up(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_a_run_without_any_auditor_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An installation that cannot start them says so of every file, instead of trying for ever."""
+    """If no auditor can start, every file gets that reason, and the run ends."""
     monkeypatch.setattr(workers, "PROGRAM", "rollbook_replays.audit.nobody")
     monkeypatch.setattr(workers, "MOST_FALSE_STARTS", 2)
     found, _ = among_good(tmp_path, "nothing", 1)
@@ -210,7 +210,7 @@ while True:
 
 
 def test_an_audit_that_works_longer_than_any_is_killed() -> None:
-    """Nothing waits for it."""
+    """It is killed, and the run continues."""
     done = subprocess.run([sys.executable, "-c", BUSY], check=False)
     assert -signal.SIGXCPU == done.returncode
 
@@ -224,7 +224,7 @@ print(resource.getrlimit(resource.RLIMIT_AS)[0] == bounds.MOST_MEMORY_BYTES)
 
 
 def test_auditors_of_the_command_have_the_limits_of_those_of_the_service(tmp_path: Path) -> None:
-    """A gigabyte of addresses: the limit of a living one is read."""
+    """The limit of a running auditor is read: a gigabyte of address space."""
     assert "True\n" == subprocess.run([sys.executable, "-c", BOUND], capture_output=True, text=True, check=True).stdout
     good = tmp_path / "good.rollbook"
     good.write_bytes(good_files()[0])

@@ -1,4 +1,4 @@
-"""The manifest: what cannot be one is refused with the place and the reason."""
+"""Malformed manifests are refused with the place and the reason."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.replays.tournaments import EVERYBODY, manifest
 
 
 def test_a_manifest_is_read_as_it_was_written() -> None:
-    """Times with any offset, points whole, decimal or as fractions."""
+    """Times may have any offset; points may be whole, decimal or fractions."""
     described = manifest(begins="2026-01-01T02:00:00+01:00", points='[3, 1.5, "1/3"]')
     read = read_manifest(described.encode())
     assert ("Cup", "cant_stop", 1) == (read.title, read.game, read.ruleset)
@@ -55,19 +55,19 @@ def test_a_manifest_is_read_as_it_was_written() -> None:
     ],
 )
 def test_what_is_no_manifest_is_refused_with_the_place(text: str, said: str) -> None:
-    """An organiser finds the line; a judge is never shown a traceback."""
+    """An organiser finds the line, and a judge sees no traceback."""
     with pytest.raises(WrongManifest) as refused:
         read_manifest(text.encode())
     assert said in str(refused.value)
 
 
 def test_bytes_that_are_no_text_are_no_manifest() -> None:
-    """TOML is UTF-8."""
+    """TOML has to be UTF-8."""
     with pytest.raises(WrongManifest, match="utf-8"):
         read_manifest(b"\xff")
 
 
 def test_the_page_has_the_number_of_matches_that_a_tournament_may_have() -> None:
-    """Another reader takes its limit from there."""
+    """Authors of other readers take the limit from the page."""
     page = (Path(__file__).parents[2] / "replays" / "BUNDLE.md").read_text(encoding="utf-8")
     assert f"at most {MOST_MATCHES:,}. An ID" in page

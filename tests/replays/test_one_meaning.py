@@ -1,7 +1,7 @@
-"""A file means one thing: whatever could be read in two ways has one verdict, which `replays/FORMAT.md` says.
+"""Ambiguous files have one verdict each, defined by `replays/FORMAT.md`.
 
-Everything here is signed with the service's own keys, so that nothing but the meaning gives it away, and judged by the
-command as a judge runs it, with both keys at hand.
+All files are signed with the service's own keys, so only the content reveals the error, and `rollbook audit` judges
+them with both keys.
 """
 
 from __future__ import annotations
@@ -55,20 +55,20 @@ UNKNOWN: Final = {
     "four bytes": b"\xfd\x07" + bytes(4),
     "group": b"\xfb\x07\xfc\x07",
 }
-"""A field 127, which no message has, of every type there is."""
+"""Field 127, which no message has, in every wire type."""
 
 GAMES: Final = tuple(current())
 MATCHES: Final = {game: replay_of(eventful(game, brief=True)) for game in GAMES}
 
 
 def diverged(check: str, event: int | None) -> Found:
-    """What the command says of it."""
+    """The result for a file that diverged."""
     return ("diverged", check, event, 1)
 
 
 @pytest.fixture
 def verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[[bytes | Replay], Found]:
-    """What `rollbook audit` says of a file, or of the file of a replay."""
+    """A function that runs `rollbook audit` on a file or a replay and returns its result."""
     keys, file = tmp_path / "KEY.pub", tmp_path / "match.rollbook"
     keys.write_text(SERVICE.public)
 
@@ -85,7 +85,7 @@ Judge: TypeAlias = Callable[[bytes | Replay], Found]
 
 
 def messages(message: Message, path: str = "") -> Iterator[tuple[str, Message]]:
-    """A message and all that are in it, the first of each list."""
+    """Yield a message and all nested ones, the first of each list."""
     yield path or message.DESCRIPTOR.name, message
     for field, value in message.ListFields():
         if field.message_type is not None:
@@ -98,7 +98,7 @@ def messages(message: Message, path: str = "") -> Iterator[tuple[str, Message]]:
 
 @pytest.mark.parametrize("unknown", UNKNOWN)
 def test_an_unknown_field_in_any_message_of_the_file_is_no_replay(unknown: str, verdict: Judge) -> None:
-    """Protobuf reads over it, and keeps it: whoever wants to smuggle something would use that."""
+    """Protobuf ignores and keeps unknown fields, so they could hide data."""
     replay = replace(MATCHES["allie_gator"], perspective=1, names=("Anna", "Tom", "Willi"))
 
     def spoilt(which: int | None) -> tuple[str, bytes]:
@@ -124,7 +124,7 @@ def test_an_unknown_field_in_any_message_of_the_file_is_no_replay(unknown: str, 
 
 
 def test_a_hidden_outcome_of_a_game_that_nobody_knows_is_left_to_the_rules(verdict: Judge) -> None:
-    """A later program may list more games; where the rules are known, nothing else than theirs can lie there."""
+    """Later programs may list more games; with known rules only their own outcome is valid."""
     replay = MATCHES["allie_gator"]
     number = min(replay.private)
     later = proto.Private.FromString(b"\x12" + bytes([len(UNKNOWN["name"])]) + UNKNOWN["name"])
@@ -136,7 +136,7 @@ def test_a_hidden_outcome_of_a_game_that_nobody_knows_is_left_to_the_rules(verdi
 
 @pytest.mark.parametrize("game", GAMES)
 def test_an_unknown_field_in_any_message_of_an_event_is_no_event(game: str, verdict: Judge) -> None:
-    """One of each kind of message that a match with all that can happen in one has."""
+    """The match has every kind of event, and each kind of message is tried once."""
     replay, seen = MATCHES[game], set()
     for index, data in enumerate(replay.events):
         for which, (path, _) in enumerate(messages(proto.Event.FromString(data))):
@@ -150,7 +150,7 @@ def test_an_unknown_field_in_any_message_of_an_event_is_no_event(game: str, verd
 
 
 def test_names_are_not_taken_out_of_a_file_that_could_have_them_elsewhere() -> None:
-    """Whoever is to be forgotten would live on in a field that nobody knows."""
+    """A name could remain in an unknown field."""
     replay = replace(MATCHES["cant_stop"], names=("Anna", "Tom", "Willi"))
     body, names = body_and_names(replay)
     body.heads[0].MergeFromString(UNKNOWN["name"])
@@ -161,7 +161,7 @@ def test_names_are_not_taken_out_of_a_file_that_could_have_them_elsewhere() -> N
         assert name.encode() not in without_names(write(replay, SERVICE.replays))
 
 
-# Names and eyes
+# Names and perspectives
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_names_are_not_taken_out_of_a_file_that_could_have_them_elsewhere() -> N
     ],
 )
 def test_names_are_those_of_all_seats_and_not_all_empty(names: Sequence[str], found: Found, verdict: Judge) -> None:
-    """A seat may have none, but a file in which nobody has one has no names."""
+    """A seat may have no name, but if no seat has one, the part is empty."""
     replay = MATCHES["cant_stop"]
     body, named = body_and_names(replay)
     named.names.extend(names)
@@ -185,7 +185,7 @@ def test_names_are_those_of_all_seats_and_not_all_empty(names: Sequence[str], fo
 
 
 def test_names_that_are_all_empty_are_not_written() -> None:
-    """The same match is the same bytes."""
+    """The same match has the same bytes."""
     replay = MATCHES["cant_stop"]
     assert write(replay, SERVICE.replays) == write(replace(replay, names=("", "", "")), SERVICE.replays)
 
@@ -202,7 +202,7 @@ def test_names_that_are_all_empty_are_not_written() -> None:
     ],
 )
 def test_a_sealed_file_may_have_been_seen_by_somebody(perspective: Any, found: Found, verdict: Judge) -> None:
-    """It is exact if nothing was withheld, and unverified if something was."""
+    """With a perspective a sealed file is exact if it hides nothing, else unverified."""
     replay = replace(MATCHES["allie_gator"], perspective=perspective)
     assert found == verdict(replay)
     some = dict(list(replay.private.items())[::2])
@@ -213,7 +213,7 @@ def test_a_sealed_file_may_have_been_seen_by_somebody(perspective: Any, found: F
 
 
 def test_a_file_of_nobodys_eyes_lacks_nothing(verdict: Judge) -> None:
-    """Neither a hidden outcome nor the seal."""
+    """A file without a perspective has all hidden outcomes and the seal."""
     replay = MATCHES["allie_gator"]
     number = max(replay.private)
     less = {other: hidden for other, hidden in replay.private.items() if other != number}
@@ -223,11 +223,11 @@ def test_a_file_of_nobodys_eyes_lacks_nothing(verdict: Judge) -> None:
 
 @pytest.mark.parametrize("eyes", [(0, None), (4, None), (1, 0), (3, 0), (2, None)])
 def test_eyes_that_nobody_has_are_no_replay(eyes: tuple[int, int | None], verdict: Judge) -> None:
-    """An unknown kind, a seat that is not said, or one of somebody who has none."""
+    """An unknown kind, a missing seat, or a seat that the perspective may not have."""
     kind, seat = eyes
     body, _ = body_and_names(MATCHES["cant_stop"])
     body.perspective.SetInParent()
-    body.perspective.kind = kind  # type: ignore[assignment]  # also numbers that are none
+    body.perspective.kind = kind  # also invalid numbers
     if seat is not None:
         body.perspective.seat = seat
     assert UNREADABLE == verdict(file_of(body.SerializeToString(deterministic=True), footer_of(MATCHES["cant_stop"])))
@@ -245,7 +245,7 @@ def cut(replay: Replay, count: int, perspective: Any = Watcher.JUDGE) -> Replay:
 
 
 def test_a_head_beyond_the_end_shows_that_the_log_was_cut(verdict: Judge) -> None:
-    """Whoever cuts a log and chains it anew cannot cut what was signed; that is an accusation, and no broken file."""
+    """A forger who cuts a log cannot cut a signed head, so the file diverges and is not just broken."""
     whole = MATCHES["cant_stop"]
     count = len(whole.events)
     running = cut(whole, 50)
@@ -259,7 +259,7 @@ def test_a_head_beyond_the_end_shows_that_the_log_was_cut(verdict: Judge) -> Non
 
 
 def test_what_lies_beside_events_beyond_the_end_shows_it_as_well(verdict: Judge) -> None:
-    """The first of them."""
+    """The first such entry is reported."""
     whole = MATCHES["allie_gator"]
     beyond = min(number for number in whole.private if number > 60)
     assert diverged("hidden", beyond) == verdict(replace(cut(whole, 60), private=whole.private))
@@ -290,7 +290,7 @@ def test_heads_and_hidden_outcomes_of_events_that_no_match_has_are_no_replay(seq
 def test_a_lost_log_is_proved_by_a_head_of_another_log_by_a_head_key(
     key: str, sequence: int, found: Found, verdict: Judge
 ) -> None:
-    """The key of the file does not sign heads, else its thief could end any match by calling its log lost."""
+    """The file's key does not sign heads, so its thief cannot declare logs lost."""
     whole = MATCHES["cant_stop"]
     signer = getattr(SERVICE, key)
     last = bytes(32) if sequence != 50 else head_of(whole.match_id, whole.events, 50, SERVICE).link
@@ -305,7 +305,7 @@ def test_a_lost_log_is_proved_by_a_head_of_another_log_by_a_head_key(
 
 
 def opened(change: Callable[[proto.Opened], object], replay: Replay = MATCHES["cant_stop"]) -> Replay:
-    """The match with another event 1; the body says the same game."""
+    """Return the match with a changed event 1; the body repeats the same game."""
     event = proto.Event.FromString(replay.events[0])
     change(event.opened)
     said = replace(replay, game=event.opened.game, ruleset=event.opened.ruleset)
@@ -343,7 +343,7 @@ FIRST: Final[list[tuple[dict[str, Any], Found]]] = [
 
 @pytest.mark.parametrize(("fields", "found"), FIRST, ids=[str(fields) for fields, _ in FIRST])
 def test_event_1_says_what_it_says_or_is_no_event(fields: dict[str, Any], found: Found, verdict: Judge) -> None:
-    """What a later program may write is unverified, what none can is a divergence."""
+    """Values that a later program may write are unverified, others diverge."""
 
     def change(said: proto.Opened) -> None:
         for name, value in fields.items():
@@ -353,12 +353,12 @@ def test_event_1_says_what_it_says_or_is_no_event(fields: dict[str, Any], found:
 
 
 def test_event_1_names_all_options(verdict: Judge) -> None:
-    """One that was left out would have its default, and be written in two ways."""
+    """A missing option would mean its default, and so have two encodings."""
     assert diverged("container", 1) == verdict(opened(lambda said: said.options.cant_stop.ClearField("hasty")))
 
 
 def test_a_file_that_repeats_another_game_than_event_1_says_diverges_also_where_nobody_knows_it(verdict: Judge) -> None:
-    """That much can be compared without rules."""
+    """This comparison needs no rules."""
     replay = opened(lambda said: setattr(said, "ruleset", 9))
     assert UNVERIFIED == verdict(replay)
     assert diverged("container", None) == verdict(replace(replay, ruleset=1))
@@ -366,7 +366,7 @@ def test_a_file_that_repeats_another_game_than_event_1_says_diverges_also_where_
 
 
 def test_a_secret_has_32_bytes(verdict: Judge) -> None:
-    """Also where a longer one would fit its commitment."""
+    """A longer secret is refused even if it fits the commitment."""
     for secret, found in ((bytes(32), EXACT), (bytes(33), None), (b"", None)):
         replay = replay_of(eventful(secret=secret, brief=True))
         assert (found or diverged("commitment", len(replay.events))) == verdict(replay)
@@ -374,7 +374,7 @@ def test_a_secret_has_32_bytes(verdict: Judge) -> None:
 
 
 def changed(replay: Replay, index: int, path: str, value: Any) -> Replay:
-    """The match with another value in one field of one event."""
+    """Return the match with one field of one event changed."""
     event = proto.Event.FromString(replay.events[index])
     *inner, name = path.split(".")
     message: Any = event
@@ -402,7 +402,7 @@ NUMBERS: Final = [
 def test_negative_and_huge_numbers_are_compared_like_others(
     path: str, kind: type, numbers: str, check: str, verdict: Judge
 ) -> None:
-    """Nothing wraps around, and nothing breaks."""
+    """Numbers do not overflow."""
     replay = MATCHES["cant_stop"]
     lines = taken_apart(replay)
     index = first(lines, kind, lambda event: not getattr(event, "by_caretaker", False))
@@ -411,7 +411,7 @@ def test_negative_and_huge_numbers_are_compared_like_others(
 
 
 def test_places_and_hidden_counts_that_are_no_numbers_of_any_match_diverge(verdict: Judge) -> None:
-    """A count below nothing is not written in any event; one above all cards is no draw."""
+    """No event has a negative count, and no draw has more cards than the game."""
     replay = MATCHES["cant_stop"]
     last = len(replay.events) - 1
     for places in ([-1, 1, 2], [2**31 - 1] * 3, [0, 0, 0], [1, 2, 3, 4]):
@@ -424,7 +424,7 @@ def test_places_and_hidden_counts_that_are_no_numbers_of_any_match_diverge(verdi
 
 
 def test_a_running_match_shows_draws_that_the_rules_do_not_await(verdict: Judge) -> None:
-    """Also where what is hidden is withheld, or does not fit: the draw itself is the first thing wrong."""
+    """The wrong draw is reported first, also if its hidden part is missing or does not fit."""
     whole = MATCHES["allie_gator"]
     index = first(taken_apart(whole), Happened, lambda event: isinstance(event.outcome, Drawn))
     spoilt = changed(whole, index, "happened.outcome.allie_gator.draw.count", 4)
@@ -441,14 +441,14 @@ def test_a_running_match_shows_draws_that_the_rules_do_not_await(verdict: Judge)
 
 
 def test_no_event_needs_a_request(verdict: Judge) -> None:
-    """Simulated matches have none, and a log proves what was chosen, not who asked."""
+    """Simulated matches have none, and a log proves choices, not requests."""
     lines = [replace(line, request=b"") for line in taken_apart(MATCHES["cant_stop"])]
     assert EXACT == verdict(put_together(lines, SERVICE))
 
 
 @pytest.mark.parametrize("size", [1, 15, 17, 100])
 def test_a_request_that_is_there_has_16_bytes(size: int, verdict: Judge) -> None:
-    """Nothing else stands in its place."""
+    """Other lengths are no event."""
     lines = taken_apart(MATCHES["cant_stop"])
     index = first(lines, Chosen, lambda event: not event.by_caretaker)
     lines[index] = replace(lines[index], request=bytes(size))

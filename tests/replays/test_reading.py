@@ -1,4 +1,4 @@
-"""The reader's memory of bodies: a shortcut that must never see anything else than the long way does."""
+"""The reader caches bodies of events; a cached result always equals a fresh one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GAMES = list(current())
 
 
 def read(reader: Reader, number: int, data: bytes, previous: bytes) -> tuple[Event, int, bytes] | Divergence:
-    """What the reader makes of an event."""
+    """Return the reader's result for an event."""
     try:
         return reader(number, data, previous)
     except Diverged as diverged:
@@ -32,7 +32,7 @@ def read(reader: Reader, number: int, data: bytes, previous: bytes) -> tuple[Eve
 
 
 def test_what_is_remembered_is_read_like_what_is_seen_for_the_first_time() -> None:
-    """Every bit of many events of a service's log flipped, and bytes put in or left out anywhere."""
+    """Every bit of many events of a service's log is flipped, and bytes are inserted and removed."""
     rng = random.Random(1)
     events = replay_of(eventful()).events
     links = [link(data) for data in events]
@@ -54,7 +54,7 @@ def test_what_is_remembered_is_read_like_what_is_seen_for_the_first_time() -> No
 
 
 def the_long_way(name: str, number: int, data: bytes, previous: bytes) -> tuple[Event, int, bytes] | Divergence:
-    """What messages make of an event, which are written again."""
+    """Decode an event with protobuf and encode it again."""
     game = find(name)
     try:
         logged = read_bytes(data, b"", game)
@@ -79,7 +79,7 @@ def the_long_way(name: str, number: int, data: bytes, previous: bytes) -> tuple[
 
 @pytest.mark.parametrize("name", GAMES)
 def test_the_quick_way_reads_what_the_long_way_reads(name: str) -> None:
-    """Of whatever game: events of a log as they are, and with bytes flipped, put in or left out."""
+    """For every game: events of a log, unchanged and with bytes flipped, inserted and removed."""
     seed = random.randrange(1 << 32)
     print(f"seed {seed}")
     rng = random.Random(seed)
@@ -97,7 +97,7 @@ def test_the_quick_way_reads_what_the_long_way_reads(name: str) -> None:
 
 
 def test_only_the_bytes_of_what_was_drawn_say_so() -> None:
-    """Whatever else they say is read as if nothing had been drawn, also where that was drawn before."""
+    """Other bytes are read as no draw, even after the same draw was cached."""
     reader = Reader(GAME)
     events = replay_of(eventful()).events
     links = [link(data) for data in events]
@@ -119,7 +119,7 @@ def _is_a_throw(data: bytes) -> bool:
 
 
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A judge's memory is not for logs of ever different bodies to fill."""
+    """A log with ever new bodies cannot fill the judge's memory."""
     monkeypatch.setattr(reading, "MOST_REMEMBERED", 10)
     monkeypatch.setattr(reading, "MOST_HAPPENED", 5)
     events = replay_of(eventful()).events

@@ -1,4 +1,4 @@
-"""The page that a tournament publishes: valid, self-contained, and safe whatever names are in it."""
+"""The page of a tournament is valid, self-contained, and safe with any names."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ VOID: Final = {"meta", "br"}
 
 
 class Page(HTMLParser):
-    """Reads a page strictly: every element is closed in its turn."""
+    """A strict HTML parser: every element has to be closed in order."""
 
     def __init__(self, html: str) -> None:
-        """Read all of it."""
+        """Parse the page."""
         super().__init__()
         self.open: list[str] = []
         self.elements: list[tuple[str, dict[str, str | None]]] = []
@@ -36,27 +36,27 @@ class Page(HTMLParser):
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """An element begins."""
+        """Open an element."""
         assert len(attrs) == len(dict(attrs))
         self.elements.append((tag, dict(attrs)))
         if tag not in VOID:
             self.open.append(tag)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """An element of SVG that holds nothing."""
+        """Handle an empty SVG element."""
         self.elements.append((tag, dict(attrs)))
 
     def handle_endtag(self, tag: str) -> None:
-        """An element ends."""
+        """Close an element."""
         assert self.open.pop() == tag
 
     def handle_data(self, data: str) -> None:
-        """Text."""
+        """Collect text."""
         self.texts.append(data)
 
 
 def page(*names: str) -> str:
-    """The page on a match of every game, one of them with these names, and on a tournament."""
+    """Return a page on a match of every game, one with these names, and on a tournament."""
     report = Report()
     for number, (game, rules) in enumerate(current().items()):
         seats = rules.seats[number == 0]
@@ -69,7 +69,7 @@ def page(*names: str) -> str:
 
 
 def test_the_page_is_whole_html() -> None:
-    """Every element is closed in its turn, and the page says its language, its encoding and its title."""
+    """Every element is closed in order, and the page has language, encoding and title."""
     read = Page(page())
     assert [] == read.open
     assert page().startswith('<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">')
@@ -77,7 +77,7 @@ def test_the_page_is_whole_html() -> None:
 
 
 def test_the_page_needs_no_other_file_and_may_load_none() -> None:
-    """It can be published as one file, and still be read when everything else is gone."""
+    """It is one file that stays readable offline."""
     read = Page(page())
     assert set() == {tag for tag, _ in read.elements} & {"script", "link", "img", "iframe", "object", "embed", "a"}
     assert set() == {name for _, attributes in read.elements for name in attributes} & {
@@ -92,7 +92,7 @@ def test_the_page_needs_no_other_file_and_may_load_none() -> None:
 
 
 def test_names_and_reasons_are_text_whatever_they_hold() -> None:
-    """A player called like a script is only a player."""
+    """A player whose name is a script is shown as text."""
     script = "<script>alert(1)</script>"
     html = page(script, '"><img src=x onerror=y>')
     assert script not in html
@@ -104,7 +104,7 @@ def test_names_and_reasons_are_text_whatever_they_hold() -> None:
 
 
 def test_each_match_is_a_row_whose_numbers_stand_like_numbers() -> None:
-    """Only the count of events is one; names, days and verdicts are words."""
+    """Only the count of events is a number; names, days and verdicts are words."""
     found = audit(write(recorded("cant_stop", 2), KEYS.replays), PUBLIC)
     report = Report()
     report.add("a.rollbook", found)
@@ -114,7 +114,7 @@ def test_each_match_is_a_row_whose_numbers_stand_like_numbers() -> None:
 
 
 def test_a_reason_is_shown_whole_unless_it_is_very_long() -> None:
-    """What is cut says so; a forger cannot fill the page."""
+    """A cut reason is marked; a forger cannot fill the page."""
     report = Report()
     for name, reason in (("whole", "y" * LONGEST_DETAIL), ("cut", "z" * (LONGEST_DETAIL + 1))):
         report.add(name, Audited(Verdict.UNREADABLE, unreadable=reason))
@@ -124,7 +124,7 @@ def test_a_reason_is_shown_whole_unless_it_is_very_long() -> None:
 
 
 def test_light_dark_and_paper_have_colours_of_their_own() -> None:
-    """Every colour that the page names is given for each of them."""
+    """Each colour on the page is defined for light, dark and print."""
     style = re.search(r"<style>(.*)</style>", page(), re.DOTALL)
     assert style is not None
     used = set(re.findall(r"var\((--\w+)\)", style[1]))
@@ -134,7 +134,7 @@ def test_light_dark_and_paper_have_colours_of_their_own() -> None:
 
 
 def test_the_page_shows_the_standings_recomputed_beside_those_claimed(tmp_path: Path) -> None:
-    """And what is wrong, above them."""
+    """The faults are shown above the standings."""
     judgement = judged(bundled(manifest(standings={"Anna": (1, "9")}), replays(*NUMBERS)), tmp_path)
     report = Report()
     report.judged("cup.zip", judgement)
@@ -147,7 +147,7 @@ def test_the_page_shows_the_standings_recomputed_beside_those_claimed(tmp_path: 
 
 
 def test_dice_are_counted_with_what_fair_ones_give() -> None:
-    """By hand: of 60 throws of a die with two stars on six faces 20 are stars; chi-square 4 + 1 with two degrees."""
+    """By hand: of 60 throws of a die with two stars 20 are stars; chi-square 4 + 1 with two degrees."""
     count = DiceCount()
     faces = ("star", "star", "1", "1", "1", "2")
     halves: list[dict[Value, int]] = [{"star": 10, "1": 16, "2": 3}, {"star": 10, "1": 17, "2": 4}]
@@ -167,13 +167,13 @@ def test_dice_are_counted_with_what_fair_ones_give() -> None:
     [(1, 3.841459, 0.05), (2, 5.991465, 0.05), (3, 7.814728, 0.05), (4, 9.487729, 0.05), (5, 20.51501, 0.001)],
 )
 def test_the_tail_of_chi_square_is_that_of_the_tables(freedom: int, statistic: float, tail: float) -> None:
-    """As every book of statistics prints them."""
+    """The values are those of statistical tables."""
     assert pytest.approx(tail, rel=1e-4) == chi_square_tail(statistic, freedom)
     assert pytest.approx(1.0) == chi_square_tail(0.0, freedom)
 
 
 def test_a_match_in_two_files_is_counted_once() -> None:
-    """A bundle and the folder that it was made of may both be given."""
+    """A bundle and the folder of its matches may both be given."""
     once, twice = Report(), Report()
     audited = audit(write(recorded("cant_stop", 2), KEYS.replays), PUBLIC)
     once.add("a", audited)

@@ -1,6 +1,6 @@
-"""How rules change: a second version stands beside the first, and no match that was played before is touched.
+"""A second ruleset is added beside the first without a change to earlier matches.
 
-The second version here is made up: in it a seat may stop only with all three runners on the board.
+The second ruleset is invented: a seat may stop only with all three runners on the board.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from tests.replays.forging import SERVICE, judged, put_together, taken_apart
 
 
 def legal(state: State) -> Listed[Choice]:
-    """As before, but no stop while a runner is left."""
+    """Return the legal choices of ruleset 1, without stop while a runner is left."""
     before = cast("Listed[Choice]", cant_stop.GAME.legal(state))
     return ONLY_ROLL if before is ROLL_OR_STOP and state.runners.bit_count() < RUNNERS else before
 
 
 def play(state: State, move: Choice | Outcome) -> None:
-    """As before, but for that stop."""
+    """Play as in ruleset 1, but refuse that stop."""
     if isinstance(move, Stop) and legal(state) is ONLY_ROLL:
         raise Illegal(Reason.STOP_ON_ANOTHERS_FIELD, "a runner is left")
     cant_stop.GAME.play(state, move)
@@ -51,37 +51,37 @@ RULESETS = tuple(sorted((*catalogue.rulesets(), SECOND), key=lambda game: (game.
 
 @pytest.fixture
 def released(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second version is part of the program: one more value in the catalogue."""
+    """Add the second ruleset to the catalogue."""
     monkeypatch.setattr(catalogue, "rulesets", lambda: RULESETS)
 
 
 def first_match() -> Replay:
-    """A match by the first version, from before the change."""
+    """Return a match of ruleset 1 from before the change."""
     return record(Simulation(find("cant_stop", 1), {}, 2, 4, 0), SERVICE.heads)
 
 
 def second_match() -> Replay:
-    """A match by the newest version."""
+    """Return a match of the newest ruleset."""
     return record(Simulation(find("cant_stop"), {}, 2, 4, 0), SERVICE.heads)
 
 
 @pytest.mark.usefixtures("released")
 def test_an_old_match_is_proved_by_the_rules_it_was_played_by() -> None:
-    """Event 1 names them, and they are still there."""
+    """Event 1 names the old ruleset, which is still in the catalogue."""
     found = judged(first_match(), SERVICE)
     assert (Verdict.EXACT, 1) == (found.verdict, found.ruleset)
 
 
 @pytest.mark.usefixtures("released")
 def test_a_new_match_is_played_and_proved_by_the_new_rules() -> None:
-    """Nothing but the catalogue has to know of them."""
+    """Only the catalogue lists the new ruleset."""
     found = judged(second_match(), SERVICE)
     assert (Verdict.EXACT, 2) == (found.verdict, found.ruleset)
 
 
 @pytest.mark.usefixtures("released")
 def test_the_version_decides_what_was_legal() -> None:
-    """An old match under the new number diverges at the first choice that the new rules do not allow."""
+    """An old match under the new number diverges at the first choice that the new rules forbid."""
     lines = taken_apart(first_match())
     opened = lines[0].event
     assert isinstance(opened, Opened)
@@ -97,7 +97,7 @@ def test_the_version_decides_what_was_legal() -> None:
 def test_a_program_from_before_the_change_does_not_judge_what_it_does_not_know(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """It says so; signatures and chain, which need no rules, are checked all the same."""
+    """It reports the unknown ruleset, and checks signatures and chain, which need no rules."""
     with monkeypatch.context() as patched:
         patched.setattr(catalogue, "rulesets", lambda: RULESETS)
         replay = second_match()

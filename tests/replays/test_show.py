@@ -38,14 +38,14 @@ ESCAPE = "\x1b["
 
 
 def kept(replay: Replay, folder: Path, name: str = "match") -> Path:
-    """The replay as a file."""
+    """Write the replay to a file."""
     file = folder / f"{name}{SUFFIX}"
     file.write_bytes(write(replay, KEYS.replays))
     return file
 
 
 def show(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run the command with a pipe for its output."""
+    """Run the command with its output in a pipe."""
     return subprocess.run(
         [sys.executable, "-m", "rollbook", "show", *map(str, words)],
         capture_output=True,
@@ -56,7 +56,7 @@ def show(*words: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def in_terminal(*words: str | Path, env: Mapping[str, str]) -> str:
-    """What the command shows on a terminal."""
+    """Run the command on a terminal; returns its output."""
     child, terminal = pty.fork()
     if child == 0:
         inherited = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "PAGER", "LESS"}}
@@ -79,7 +79,7 @@ def in_terminal(*words: str | Path, env: Mapping[str, str]) -> str:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_no_line_is_wider_than_a_terminal_even_with_the_longest_names(game: str) -> None:
-    """Also where names are of characters that take two columns, or of accents that take none."""
+    """Names include characters of two columns and accents of none."""
     seats = current()[game].seats[-1]
     names = [letter * 40 for letter in ("W", "龍", "e\u0301", "x", "y", "z")[:seats]]
     replay = recorded(game, seats, names=names)
@@ -91,7 +91,7 @@ def test_no_line_is_wider_than_a_terminal_even_with_the_longest_names(game: str)
 
 @pytest.mark.parametrize("game", GAMES)
 def test_the_plain_form_of_a_file_is_that_of_the_match(game: str) -> None:
-    """The same bytes that a simulation prints, so whoever has either can compare them."""
+    """The output equals that of the simulation, so both can be compared."""
     seats = current()[game].seats[0]
     seen = look(recorded(game, seats))
     played = Simulation(find(game), find(game).settle({}, seats), seats, SEED, 0)
@@ -101,7 +101,7 @@ def test_the_plain_form_of_a_file_is_that_of_the_match(game: str) -> None:
 
 @pytest.mark.parametrize("golden", GOLDEN, ids=lambda golden: golden.stem)
 def test_every_golden_replay_is_told_and_written_as_the_golden_match(golden: Path) -> None:
-    """Whatever happens in a match: time-outs, caretakers, forfeits and absences of the service have their words."""
+    """Time-outs, caretakers, forfeits and outages all have sentences."""
     seen = look(read(golden.read_bytes()).replay)
     told = plain(tell(seen.header, seen.events))
     assert seen.count - 2 == len(re.findall(r"^ +\d+  ", told, re.MULTILINE))
@@ -114,7 +114,7 @@ def test_every_golden_replay_is_told_and_written_as_the_golden_match(golden: Pat
 
 
 def test_show_tells_who_did_what_and_ends_with_the_board(tmp_path: Path) -> None:
-    """A pipe gets text without any codes."""
+    """The output in a pipe has no escape codes."""
     done = show(kept(recorded("cant_stop", 4), tmp_path))
     assert (0, "") == (done.returncode, done.stderr)
     assert "   12  ◆ Willi throws 1 2 2 5\n   13  ◆ Willi advances in 4 and 6\n" in done.stdout
@@ -124,7 +124,7 @@ def test_show_tells_who_did_what_and_ends_with_the_board(tmp_path: Path) -> None
 
 
 def test_json_is_accepted_by_check_also_as_a_seat_saw_it(tmp_path: Path) -> None:
-    """The secret proves every draw, so a stranger's copy is checked as strictly as anyone's."""
+    """The secret proves every draw, so every copy is checked equally strictly."""
     file = kept(recorded("allie_gator", 3), tmp_path)
     for eyes in ((), ("--seat", "1"), ("--public",)):
         done = show(file, "--json", *eyes)
@@ -134,7 +134,7 @@ def test_json_is_accepted_by_check_also_as_a_seat_saw_it(tmp_path: Path) -> None
 
 
 def test_a_seat_sees_its_own_cards_and_no_others(tmp_path: Path) -> None:
-    """Neither in the account nor on the board."""
+    """Hidden cards are neither in the account nor on the board."""
     file = kept(recorded("allie_gator", 3), tmp_path)
     draws = re.findall(r"(\w+) draws (.*)", show(file, "--seat", "1").stdout)
     assert {True} == {bool(re.fullmatch(r"\d+ cards?", what)) for who, what in draws if who != "Tom"}
@@ -147,7 +147,7 @@ def test_a_seat_sees_its_own_cards_and_no_others(tmp_path: Path) -> None:
 
 
 def test_at_draws_the_board_after_an_event_and_nothing_else(tmp_path: Path) -> None:
-    """From the first event, an empty table, to the last."""
+    """From the empty table of the first event to the last."""
     file = kept(recorded("raffzahn", 3), tmp_path)
     first = show(file, "--at", "1")
     assert first.stdout.startswith("After event 1 of 552, ")
@@ -156,7 +156,7 @@ def test_at_draws_the_board_after_an_event_and_nothing_else(tmp_path: Path) -> N
 
 
 def test_a_running_match_is_told_as_far_as_its_file_goes(tmp_path: Path) -> None:
-    """Without a board where hidden cards would be needed to know it, and with --json for `check --unfinished`."""
+    """The board is omitted where it needs hidden cards; --json gives the input of `check --unfinished`."""
     whole = recorded("allie_gator", 3)
     public = kept(cut(whole, 60, Watcher.PUBLIC), tmp_path, "public")
     told = show(public)
@@ -189,14 +189,14 @@ def test_a_running_match_is_told_as_far_as_its_file_goes(tmp_path: Path) -> None
 def test_what_is_not_there_is_refused_with_what_is(
     words: tuple[str, ...], code: int, said: str, tmp_path: Path
 ) -> None:
-    """On standard error, and nothing on standard output."""
+    """The message is on standard error, and standard output is empty."""
     done = show(kept(recorded("allie_gator", 3), tmp_path), *words)
     assert (code, "") == (done.returncode, done.stdout)
     assert said in done.stderr
 
 
 def test_a_file_shows_no_more_than_the_eyes_it_was_made_for_saw(tmp_path: Path) -> None:
-    """Whoever asks for another seat is told so, rather than shown a table with holes."""
+    """A request for another seat is refused, instead of showing a table with gaps."""
     whole = recorded("allie_gator", 3)
     for eyes, whose in ((2, "seat 2"), (Watcher.PUBLIC, "the public")):
         file = kept(cut(whole, 60, eyes), tmp_path)
@@ -207,7 +207,7 @@ def test_a_file_shows_no_more_than_the_eyes_it_was_made_for_saw(tmp_path: Path) 
 
 
 def test_files_that_are_no_replays_and_matches_that_cannot_be_are_refused(tmp_path: Path) -> None:
-    """Unreadable is 3, wrong is 1, and neither is a traceback."""
+    """Exit code 3 for unreadable files, 1 for wrong ones, and no traceback."""
     (tmp_path / "other").write_bytes(b"PK\x03\x04")
     replay = recorded("cant_stop", 2)
     unordered = replace(replay, events=(*replay.events[:11], replay.events[12], *replay.events[12:]))
@@ -228,7 +228,7 @@ def test_files_that_are_no_replays_and_matches_that_cannot_be_are_refused(tmp_pa
 
 
 def test_a_seat_without_a_name_is_called_by_its_number(tmp_path: Path) -> None:
-    """Names can be removed; the match stays readable."""
+    """The match stays readable without names."""
     file = tmp_path / "nameless.rollbook"
     file.write_bytes(without_names(write(recorded("cant_stop", 2), KEYS.replays)))
     assert "Seats: 0 ■ seat 0, 1 ▲ seat 1\n" in show(file).stdout
@@ -236,7 +236,7 @@ def test_a_seat_without_a_name_is_called_by_its_number(tmp_path: Path) -> None:
 
 
 def test_a_name_cannot_steer_a_terminal(tmp_path: Path) -> None:
-    """Whoever writes a file chooses its bytes, not what a reader's terminal does."""
+    """A file's names cannot send control codes to the reader's terminal."""
     file = kept(recorded("cant_stop", 2, names=("\x1b[2J\x9b31m", "To\u202em")), tmp_path)
     for words in ((), ("--json",), ("--at", "30")):
         done = show(file, *words)
@@ -245,7 +245,7 @@ def test_a_name_cannot_steer_a_terminal(tmp_path: Path) -> None:
 
 
 def test_a_terminal_gets_colours_and_pages(tmp_path: Path) -> None:
-    """The pager is the user's own, and gets the whole account at once."""
+    """The user's own pager receives the whole account at once."""
     file = kept(recorded("cant_stop", 2), tmp_path)
     seen = tmp_path / "paged"
     in_terminal(file, env={"PAGER": f"tee {seen}"})
@@ -256,7 +256,7 @@ def test_a_terminal_gets_colours_and_pages(tmp_path: Path) -> None:
 
 
 def test_a_terminal_without_colours_or_pager_gets_clean_text(tmp_path: Path) -> None:
-    """NO_COLOR is kept to, --no-pager too, and a pager that is not there is done without."""
+    """NO_COLOR and --no-pager apply, and a missing pager is skipped."""
     file = kept(recorded("cant_stop", 2), tmp_path)
     expected = show(file).stdout
     seen = tmp_path / "paged"
@@ -269,7 +269,7 @@ def test_a_terminal_without_colours_or_pager_gets_clean_text(tmp_path: Path) -> 
 
 
 def test_an_event_that_names_a_pile_that_is_not_there_cannot_be_told() -> None:
-    """Behind what is hidden nobody has checked it; it is refused by its number, and nothing is told twice."""
+    """Events after a hidden part are unchecked; such an event is refused by its number."""
     header = Table("allie_gator", seats=2).header
     events: list[tuple[int, Event]] = [(9, Happened(Drawn(0, (None,) * 5))), (10, Chosen(0, Number(Card(3), 9)))]
     told = tell(header, events)
@@ -278,7 +278,7 @@ def test_an_event_that_names_a_pile_that_is_not_there_cannot_be_told() -> None:
 
 
 def test_a_file_made_for_a_seat_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    """An audit says that it diverges; who only looks gets a sentence."""
+    """An audit finds a divergence; `show` prints a sentence."""
     for seat in (-1, 9):
         done = show(kept(replace(recorded("allie_gator", 2), perspective=seat), tmp_path))
         assert (1, f"the file was made for seat {seat} of 2" in done.stderr) == (done.returncode, True)
@@ -286,7 +286,7 @@ def test_a_file_made_for_a_seat_that_is_not_there_is_refused(tmp_path: Path) -> 
 
 
 def test_what_a_forger_made_long_is_told_in_short(tmp_path: Path) -> None:
-    """Also where the sentence repeats what the event says."""
+    """The same holds for a sentence that quotes the event."""
     done = show(kept(events()["many places"], tmp_path))
     assert (1, True) == (done.returncode, len(done.stderr) < 3_000)
     assert done.stderr.endswith("; `rollbook audit` explains more\n")

@@ -1,6 +1,6 @@
-"""Of several things that are wrong at once every reader reports the same: the first step of `replays/FORMAT.md`.
+"""If a file has several errors, every reader reports the first step of `replays/FORMAT.md`.
 
-Each test breaks one event, or one file, in as many ways as go together, and mends it way by way, the first first.
+Each test breaks one event, or one file, in several compatible ways, and repairs them one by one in order.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ UNKNOWN_FIELD: Final = b"\xf8\x07\x01"
 
 
 def test_the_page_numbers_the_steps_as_they_are_taken() -> None:
-    """What follows shows that they are taken so."""
+    """The tests below show that the audit takes them in this order."""
     rows = re.findall(r"^\| (\d+) \| `(\w+)` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     steps = (*OF_AN_EVENT, *BEHIND_THE_EVENTS)
     assert [(str(number), check.value) for number, check in enumerate(steps, start=1)] == rows
@@ -54,13 +54,13 @@ def test_the_page_numbers_the_steps_as_they_are_taken() -> None:
 
 @dataclass
 class Forgery:
-    """A match in which one event is spoilt."""
+    """A match with one broken event."""
 
     lines: list[Line]
     at: int
     """The index of the event."""
     spoilt: list[Callable[[bytes], bytes]] = field(default_factory=list)
-    """What is done to its bytes in the end."""
+    """Changes of its bytes, applied last."""
     private: dict[int, bytes] = field(default_factory=dict)
 
     def change(self, **fields: Any) -> None:
@@ -68,13 +68,13 @@ class Forgery:
         self.lines[self.at] = replace(self.lines[self.at], event=replace(self.lines[self.at].event, **fields))
 
     def insert(self, *events: Any) -> None:
-        """Put events directly before it, at the time of the one before."""
+        """Insert events directly before it, at the time of the previous one."""
         time_ms = self.lines[self.at - 1].time_ms
         self.lines[self.at : self.at] = [Line(event, time_ms) for event in events]
         self.at += len(events)
 
     def replay(self) -> Replay:
-        """The match, chained and signed."""
+        """Return the match, chained and signed."""
         replay = put_together(self.lines, SERVICE)
         data = replay.events[self.at]
         for spoil in self.spoilt:
@@ -87,38 +87,38 @@ Fault = Callable[[Forgery], object]
 
 
 def not_canonical(forgery: Forgery) -> None:
-    """A field that nobody knows."""
+    """An unknown field."""
     forgery.spoilt.append(lambda data: data + UNKNOWN_FIELD)
 
 
 def behind_nothing(forgery: Forgery) -> None:
-    """Another link before it."""
+    """A wrong previous link."""
     forgery.spoilt.append(
         lambda data: re.sub(rb"\x1a\x20.{32}", b"\x1a\x20" + bytes(32), data, count=1, flags=re.DOTALL)
     )
 
 
 def behind_a_seal(forgery: Forgery) -> None:
-    """The match was over already: its log was lost."""
+    """A seal with a lost log before the event."""
     signature = sign_head(SERVICE.heads, forgery.lines[0].event.match_id, 9_000, bytes(32))
     lost = Head(9_000, bytes(32), key_id(SERVICE.heads.public_key()), signature)
     forgery.insert(Sealed(None, "log_lost", SECRET, lost))
 
 
 def behind_the_last_players_resignation(forgery: Forgery) -> None:
-    """The match is to be sealed."""
+    """Resignations before the event, after which only a seal may follow."""
     there = {line.event.seat for line in forgery.lines[: forgery.at] if isinstance(line.event, Resigned)}
     forgery.insert(*(Resigned(seat) for seat in (1, 2) if seat not in there))
 
 
 def too_early(forgery: Forgery) -> None:
-    """A time before that of the event before."""
+    """A time before that of the previous event."""
     at = forgery.at
     forgery.lines[at] = replace(forgery.lines[at], time_ms=forgery.lines[at - 1].time_ms - 1)
 
 
 def short_request(forgery: Forgery) -> None:
-    """Fifteen bytes."""
+    """A request of fifteen bytes."""
     forgery.lines[forgery.at] = replace(forgery.lines[forgery.at], request=bytes(15))
 
 
@@ -127,7 +127,7 @@ REQUEST: Final[tuple[Check, Fault]] = (Check.LIFECYCLE, short_request)
 
 
 def of_chosen() -> Forgery:
-    """A choice that a player made in time."""
+    """Return a match, broken at a choice that a player made in time."""
     lines = taken_apart(replay_of(eventful(brief=True)))
     at = first(lines, Chosen, lambda event: isinstance(event.choice, Advance) and not event.by_caretaker, after=30)
     return Forgery(lines, at)
@@ -146,7 +146,7 @@ CHOSEN: Final[list[tuple[Check, Fault]]] = [
 
 
 def of_happened() -> Forgery:
-    """A card that goes into a hand."""
+    """Return a match, broken at a draw into a hand."""
     lines = taken_apart(replay_of(eventful("allie_gator", brief=True)))
 
     def is_alone(index: int) -> bool:
@@ -158,17 +158,17 @@ def of_happened() -> Forgery:
 
 
 def other_draw(**fields: Any) -> Fault:
-    """Change fields of the outcome."""
+    """Return a fault that changes fields of the outcome."""
     return lambda forgery: forgery.change(outcome=replace(forgery.lines[forgery.at].event.outcome, **fields))
 
 
 def a_second_time(forgery: Forgery) -> None:
-    """What chance gave is given again, as it was."""
+    """Repeat the outcome of the event."""
     forgery.insert(forgery.lines[forgery.at].event)
 
 
 INSERTING: Final[list[Fault]] = [a_second_time, behind_the_last_players_resignation, behind_a_seal]
-"""They put something before the event, and do so first and in this order."""
+"""Faults that insert events, applied first and in this order."""
 
 
 HAPPENED: Final[list[tuple[Check, Fault]]] = [
@@ -184,7 +184,7 @@ HAPPENED: Final[list[tuple[Check, Fault]]] = [
 
 
 def of_ready() -> Forgery:
-    """The readiness of a seat."""
+    """Return a match, broken at the readiness of a seat."""
     lines = taken_apart(replay_of(eventful(brief=True)))
     return Forgery(lines, first(lines, Ready))
 
@@ -200,7 +200,7 @@ READY: Final[list[tuple[Check, Fault]]] = [
 
 
 def of_seat_taken() -> Forgery:
-    """The second player who sits down."""
+    """Return a match, broken at the second `seat_taken`."""
     lines = taken_apart(replay_of(eventful(brief=True)))
     return Forgery(lines, first(lines, SeatTaken, after=1))
 
@@ -216,7 +216,7 @@ SEAT_TAKEN: Final[list[tuple[Check, Fault]]] = [
 
 
 def of_sealed() -> Forgery:
-    """A seal that says that the log was lost."""
+    """Return a match, broken at a seal with a lost log."""
     lines = taken_apart(replay_of(eventful(brief=True)))
     honest = put_together(lines, SERVICE)
     lost = head_of(honest.match_id, honest.events, 60, SERVICE)
@@ -225,7 +225,7 @@ def of_sealed() -> Forgery:
 
 
 def lost_by_the_files_key(forgery: Forgery) -> None:
-    """The evidence is a head that the replay key signed."""
+    """Use a head that the replay key signed as evidence."""
     lost = forgery.lines[forgery.at].event.lost
     forgery.change(lost=replace(lost, key_id=key_id(SERVICE.replays.public_key())))
 
@@ -240,12 +240,12 @@ SEALED: Final[list[tuple[Check, Fault]]] = [
 
 
 def of_opened() -> Forgery:
-    """Event 1."""
+    """Return a match, broken at event 1."""
     return Forgery(taken_apart(replay_of(eventful(brief=True))), 0)
 
 
 def something_beside(forgery: Forgery) -> None:
-    """What only a draw can have."""
+    """Add private data that only a draw can have."""
     forgery.private[forgery.at + 1] = b"\x12\x00"
 
 
@@ -276,7 +276,7 @@ OPENED: Final[list[tuple[Check, Fault]]] = [
 def test_of_all_that_is_wrong_with_an_event_the_first_step_is_reported(
     honest: Callable[[], Forgery], faults: Sequence[tuple[Check, Fault]]
 ) -> None:
-    """Whatever else is wrong with it, and whatever follows."""
+    """Later steps and later events do not matter."""
     assert Verdict.EXACT is judged(honest().replay(), SERVICE).verdict
     for mended, (check, _) in enumerate(faults):
         forgery = honest()
@@ -289,7 +289,7 @@ def test_of_all_that_is_wrong_with_an_event_the_first_step_is_reported(
 
 
 def test_an_earlier_event_comes_before_a_later_one_whatever_their_checks() -> None:
-    """The first that was changed is what a judge wants to know."""
+    """A judge wants to know the first changed event."""
     forgery = of_chosen()
     short_request(forgery)
     later = replace(forgery.lines[forgery.at + 3], request=bytes(15))
@@ -301,7 +301,7 @@ def test_an_earlier_event_comes_before_a_later_one_whatever_their_checks() -> No
 
 
 def test_a_wrong_secret_comes_before_event_2_and_behind_event_1() -> None:
-    """Else every draw would look wrong, and the seal right."""
+    """Otherwise every draw would look wrong and the seal right."""
     forgery = of_chosen()
     not_canonical(forgery)
     last = len(forgery.lines) - 1
@@ -317,7 +317,7 @@ def test_a_wrong_secret_comes_before_event_2_and_behind_event_1() -> None:
 
 
 def test_a_seal_that_cannot_be_read_reveals_nothing() -> None:
-    """Then draws are checked as in a match that runs, and the seal's own form is what is wrong."""
+    """Draws are then checked as in a running match, and the error is the seal's form."""
     replay = replay_of(eventful(brief=True))
     last = len(replay.events) - 1
     found = judged(relinked(replay, last, replay.events[last] + UNKNOWN_FIELD), SERVICE).divergence
@@ -327,28 +327,28 @@ def test_a_seal_that_cannot_be_read_reveals_nothing() -> None:
 
 @dataclass
 class Spoilt:
-    """A file in which what stands behind the events is spoilt."""
+    """A file with errors after its events."""
 
     replay: Replay
     heads: list[WitnessedHead] = field(default_factory=list)
     names: tuple[str, ...] = ("Anna", "Tom", "Willi")
     count: int = 0
-    """So many more than there are."""
+    """The footer's count exceeds the real one by this."""
     file_bit: bool = False
     names_bit: bool = False
 
     def judged(self) -> Audited:
-        """The verdict on it."""
+        """Return the verdict on the file."""
         return audit(self.written(), PUBLIC, self.heads)
 
     def written(self) -> bytes:
-        """Its bytes."""
+        """Return the bytes of the file."""
         body, names = body_and_names(replace(self.replay, names=self.names))
         count, last_link = footer_of(self.replay)
         named = names.SerializeToString(deterministic=True)
         data = bytearray(file_of(body.SerializeToString(deterministic=True), (count + self.count, last_link), named))
         data[-1] ^= self.file_bit
-        # The signature of the names ends where they begin, and they stand before the footer of 108 bytes.
+        # The signature of the names is directly before them, and they are before the footer of 108 bytes.
         data[-108 - len(named) - 1] ^= self.names_bit
         return bytes(data)
 
@@ -358,30 +358,30 @@ class Spoilt:
 
 
 def honest_file() -> Spoilt:
-    """A match with hidden cards."""
+    """Return a match with hidden cards."""
     return Spoilt(replay_of(eventful("allie_gator", brief=True)))
 
 
 def no_seal(file: Spoilt) -> None:
-    """The last event is another."""
+    """Replace the seal by another event."""
     events = file.replay.events[:-1]
     file.change(events=events, heads=(head_of(file.replay.match_id, events, len(events), SERVICE),))
 
 
 def hidden_beyond(file: Spoilt) -> None:
-    """Something beside an event that is not there."""
+    """Add private data of an event that does not exist."""
     number = len(file.replay.events) + 1
     file.change(private={**file.replay.private, number: file.replay.private[max(file.replay.private)]})
 
 
 def head_beyond(file: Spoilt) -> None:
-    """A head of an event that is not there, by a key that nobody knows."""
+    """Add a head, by an unknown key, of an event that does not exist."""
     head = Head(len(file.replay.events) + 7, bytes(32), "ab" * 8, bytes(64))
     file.change(heads=(*file.replay.heads, head))
 
 
 def other_kept_head(file: Spoilt) -> None:
-    """Somebody kept a head of another history."""
+    """Add a kept head of another history."""
     other = replay_of(eventful("allie_gator", seed=5, brief=True))
     file.heads = [kept(other, 60)]
 
@@ -402,13 +402,13 @@ SAID: Final = ["no seal", "event", "event", "event", "events, the last", "chess"
 
 
 def test_of_all_that_is_wrong_behind_the_events_the_first_step_is_reported() -> None:
-    """Heads before the file around the events: a footer is easily written anew."""
+    """Heads are checked before the parts around the events, because a footer is easily rewritten."""
     assert Verdict.EXACT is honest_file().judged().verdict
     assert [check for check, _, _ in BEHIND] == list(BEHIND_THE_EVENTS)
     for mended, (check, _, event) in enumerate(BEHIND):
         file = honest_file()
         for number, (_, spoil, _) in enumerate(BEHIND):
-            # Without a seal and without a perspective, or with both: the perspective excuses the seal.
+            # The file has neither seal nor perspective, or both: a perspective excuses a missing seal.
             if number >= mended and not (mended == 0 and spoil is BEHIND[6][1]):
                 spoil(file)
         found = file.judged().divergence

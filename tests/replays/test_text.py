@@ -1,4 +1,4 @@
-"""Text: how wide it is, and that cutting, wrapping and laying out keep to the width."""
+"""Text: its width, and cutting, wrapping and layout within a width."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ LETTERS = st.text(alphabet="ab e\u0301龍■▲", max_size=30)
 
 @pytest.mark.parametrize(("text", "columns"), [("Anna", 4), ("龍龍", 4), ("e\u0301", 1), ("■▾▒⇄", 4), ("", 0)])
 def test_width_is_what_a_terminal_takes(text: str, columns: int) -> None:
-    """Letters of two columns and accents of none; rich, which lays out screens, counts the same."""
+    """Some letters take two columns and accents none; rich, which lays out screens, counts the same."""
     assert columns == width(text) == cell_len(text) == Text.of(text).width
 
 
 @given(LETTERS, st.integers(1, 20))
 def test_a_cut_text_is_never_too_wide_and_a_padded_one_exact(text: str, most: int) -> None:
-    """Names of strangers stand in columns."""
+    """Names of strangers are shown in columns."""
     assert width(fitted(text, most)) <= most
     assert most == width(padded(fitted(text, most), most))
     assert Text.of((text, "strong")).cut(most).width <= most
@@ -29,7 +29,7 @@ def test_a_cut_text_is_never_too_wide_and_a_padded_one_exact(text: str, most: in
 
 @given(LETTERS, st.integers(4, 20))
 def test_wrapping_loses_nothing(text: str, wide: int) -> None:
-    """All words are there, in their order, and a line is too wide only for a word that is."""
+    """All words are kept in order, and a line is too wide only for a single long word."""
     lines = list(Text.of((text[:7], "a"), text[7:]).wrapped(wide))
     assert text == " ".join(line.plain for line in lines)
     longest = max(map(width, text.split(" ")))
@@ -37,7 +37,7 @@ def test_wrapping_loses_nothing(text: str, wide: int) -> None:
 
 
 def test_styles_stay_with_their_characters() -> None:
-    """Whatever is done to a text, each letter keeps what it is; outer styles come in front of inner ones."""
+    """Each letter keeps its style; outer styles come before inner ones."""
     text = Text.of(("ab", "seat0"), "c").styled("number")
     assert (("ab", "number seat0"), ("c", "number")) == text.spans
     assert ((" ", "x"), ("ab", "number seat0"), ("c", "number"), (" ", "x")) == text.centred(5, "x").spans
@@ -45,12 +45,12 @@ def test_styles_stay_with_their_characters() -> None:
 
 
 def test_blocks_lie_beside_each_other_in_straight_columns() -> None:
-    """A shorter block is filled up, so that what stands to its right does not move."""
+    """A shorter block is padded, so that the block to its right stays in its column."""
     lines = beside([Text.of("a")], boxed(["12"]), gap=2)
     assert ["a  ┌──┐", "   │12│", "   └──┘"] == [line.plain for line in lines]
     assert [3, 3] == [line.width for line in flow([[Text.of("a")], [Text.of("b")], [Text.of("ccc")]], 3)]
 
 
 def test_a_name_cannot_steer_a_terminal() -> None:
-    """Control characters and those that turn the text around are shown as what they are not."""
+    """Control characters and those that reverse text are replaced."""
     assert "\ufffd[2J\ufffd" == printable("\x1b[2J\u202e")

@@ -1,4 +1,4 @@
-"""A small tournament to try things on: three matches of Can't Stop, its manifest, and bundles true and false."""
+"""A small tournament: three matches of Can't Stop, its manifest, and correct and wrong bundles."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ PLAYERS: Final = ("Anna", "Tom", "Willi")
 NUMBERS: Final = (0, 3, 4)
 IDS: Final = {number: f"cant_stop-7-{number}" for number in NUMBERS}
 PLACES: Final = {0: (2, 3, 1), 3: (3, 2, 1), 4: (2, 1, 2)}
-"""Of Anna, Tom and Willi."""
+"""The places of Anna, Tom and Willi by match."""
 
 STANDINGS: Final = {"Willi": (1, "6.5"), "Tom": (2, "4"), "Anna": (3, "1.5")}
-"""By hand, three points for the first and one for the second place; in match 4 two share it, half a point each."""
+"""By hand: 3 points for a first and 1 for a second place; in match 4 two share the second, half a point each."""
 
 SMALL_STANDINGS: Final = {"Anna": (1, "4"), "Tom": (1, "4")}
 
@@ -36,12 +36,12 @@ EVERYBODY: Final[Pairings] = tuple((IDS[number], PLAYERS) for number in NUMBERS)
 
 
 def match(number: int, seats: int = 3) -> Replay:
-    """One of its matches."""
+    """Return one of its matches."""
     return recorded("cant_stop", seats, number)
 
 
 def replays(*numbers: int) -> dict[str, bytes]:
-    """The files of these matches, by match id."""
+    """Return the files of these matches, by match id."""
     return {IDS[number]: write(match(number), KEYS.replays) for number in numbers}
 
 
@@ -50,7 +50,7 @@ def manifest(
     standings: Mapping[str, tuple[int, str]] = STANDINGS,
     **changed: Any,
 ) -> str:
-    """The manifest; `changed` replaces what stands behind a key of the first table."""
+    """Return the manifest; `changed` replaces values of the first table."""
     table = {
         "title": '"Cup"',
         "game": '"cant_stop"',
@@ -80,7 +80,7 @@ def _list(words: Sequence[str]) -> str:
 
 
 def small_cup() -> tuple[str, dict[str, bytes]]:
-    """Manifest and files of another one: two of the shortest matches there are."""
+    """Return manifest and files of another tournament: two of the shortest matches."""
     played = {replay.match_id: replay for replay in (recorded("wuerfelzoo", 2, number) for number in (0, 3))}
     players = PLAYERS[:2]
     described = manifest(
@@ -94,14 +94,14 @@ def small_cup() -> tuple[str, dict[str, bytes]]:
 
 
 def bundled(described: str, matches: Mapping[str, bytes], key: Ed25519PrivateKey = ORGANISER) -> bytes:
-    """A bundle as whoever has our code can write it: nobody looks whether it is true."""
+    """Return a bundle without any checks, as a forger with our code can make it."""
     file = io.BytesIO()
     write_bundle(file, described.encode(), {match_id: partial(bytes, data) for match_id, data in matches.items()}, key)
     return file.getvalue()
 
 
 def judged(data: bytes, folder: Path) -> Judgement:
-    """What a judge with all keys says of a bundle."""
+    """Return the judgement of a judge with all keys."""
     file = folder / "cup.zip"
     file.write_bytes(data)
     bundle = open_bundle(file)
@@ -109,5 +109,5 @@ def judged(data: bytes, folder: Path) -> Judgement:
 
 
 def table(judgement: Judgement) -> dict[str, tuple[int, str]]:
-    """The standings as the manifest has them."""
+    """Return the standings in the form of the manifest."""
     return {standing.player: (standing.place, amount(standing.points)) for standing in judgement.standings}

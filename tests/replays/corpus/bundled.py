@@ -1,4 +1,4 @@
-"""Tournaments, true and false, and archives that are none."""
+"""Tournaments, correct and wrong, and archives that are no bundles."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PLAYERS: Final = ("Anna", "Tom")
 PAIRED: Final[Pairings] = tuple((each, PLAYERS) for each in IDS)
 NOT_STORED: Final = 200_000
 FAULTY: Final[Said] = ("diverged", None, None)
-"""A tournament has faults, and neither checks nor events."""
+"""Expected of a tournament with faults: no check and no event."""
 
 Faults: TypeAlias = tuple[tuple[str, str], ...]
 
@@ -31,20 +31,20 @@ Faults: TypeAlias = tuple[tuple[str, str], ...]
 def described(
     pairings: Pairings = PAIRED, standings: Mapping[str, tuple[int, str]] = SMALL_STANDINGS, **changed: Any
 ) -> str:
-    """The manifest of the small cup, with changes."""
+    """Return the manifest of the small cup, with changes."""
     terms = {"game": '"wuerfelzoo"', "players": '["Anna", "Tom"]', "ends": "2026-01-03T00:00:00Z", **changed}
     return manifest(pairings, standings, **terms)
 
 
 def _bundle(name: str, data: bytes, *faults: tuple[str, str], no_rules: Faults | None = None, **more: Any) -> Sample:
-    """A bundle in which that is wrong, or nothing."""
+    """Return a bundle with these faults, or with none."""
     seen = faults if no_rules is None else no_rules
     said, without = FAULTY if faults else EXACT, FAULTY if seen else UNVERIFIED
     return sample(name, data, said, without, faults=faults, no_rules_faults=seen, suffix="zip", **more)
 
 
 def bundles() -> Iterator[Sample]:
-    """Every fault that a judgement names, and what leaves a tournament unverified."""
+    """Yield bundles with every fault that a judgement names, and with every reason to be unverified."""
     _, matches = small_cup()
     first = read(matches[FIRST]).replay
     yield _bundle("true", bundled(described(), matches))
@@ -97,7 +97,7 @@ def bundles() -> Iterator[Sample]:
 
 
 def archives() -> Iterator[Sample]:
-    """The same entries in other archives, and archives made to hurt."""
+    """Yield archives with the same entries in another form, and hostile archives."""
     text, matches = small_cup()
     entries = canonical.entries_of(text, matches)
     for number, (other, _) in enumerate(canonical.OTHERS):
@@ -116,7 +116,7 @@ def archives() -> Iterator[Sample]:
     for number, (make, _) in enumerate(hostile.BUNDLES):
         data = make()
         if b"\x08\x00" in data[8:10]:
-            continue  # what is compressed depends on who compresses it
+            continue  # compressed bytes depend on the compressor
         what = data if len(data) < NOT_STORED else runs(data, b"\0")
         yield sample(f"hostile-{number:02}", what, UNREADABLE, suffix="zip")  # type: ignore[arg-type]
     with warnings.catch_warnings():

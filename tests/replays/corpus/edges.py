@@ -1,4 +1,4 @@
-"""Files that readers once judged differently, because the page left the case open."""
+"""Files that readers once judged differently, because FORMAT.md left the case open."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ SHORTEST: Final = 128
 
 
 def edges() -> Iterator[Sample]:
-    """All of them."""
+    """Yield all samples of this module."""
     yield from _seats()
     yield from _pardons()
     yield from _ends()
@@ -72,7 +72,7 @@ def edges() -> Iterator[Sample]:
 
 
 def _seats() -> Iterator[Sample]:
-    """A seat that the match does not have, in events that the turn decides about as well."""
+    """Yield events with a seat that the match does not have, where the turn decides as well."""
     for seat in (-1, 3):
         spoilt = lines()
         index = edit(spoilt, first(spoilt, TimedOut), seat=seat)
@@ -90,7 +90,7 @@ def _seats() -> Iterator[Sample]:
 
 
 def _pardons() -> Iterator[Sample]:
-    """A wait that several events pardon: all together not by more than it has lasted."""
+    """Yield waits with several pardons, which together exceed the length of the wait."""
     pardoned = first(lines(), Resumed)
     whole = lines()[pardoned].event.not_charged_ms
     for name, parts in (("in-parts", (whole - 3_000, 3_000)), ("twice", (whole, whole)), ("by-nothing", (whole, 0))):
@@ -104,7 +104,7 @@ def _pardons() -> Iterator[Sample]:
 
 
 def _ends() -> Iterator[Sample]:
-    """A seal with NOT_READY and no seat, and a seal with places of a match that never started."""
+    """Yield a seal with NOT_READY and no seat, and a seal with places of a match that never started."""
     for name, kind in (("before-the-start", Started), ("behind-the-start", Happened)):
         begun = lines()[: first(lines(), kind)]
         seal = Line(Sealed(None, "not_ready", SECRET), begun[-1].time_ms + 600_000)
@@ -114,7 +114,10 @@ def _ends() -> Iterator[Sample]:
 
 
 def full(*last: Any, begun: Sequence[Line] = ()) -> Replay:
-    """A log as long as can be that ends with these events; a player sits down and leaves, unless it has begun."""
+    """Return a log of the largest length that ends with these events.
+
+    A player takes and leaves a seat until then; `begun` starts the match first.
+    """
     opened = Line(lines()[0].event, 0)
     between = MOST_EVENTS - len(last)
     log = list(begun) or [opened]
@@ -124,14 +127,17 @@ def full(*last: Any, begun: Sequence[Line] = ()) -> Replay:
 
 
 def _idle(log: Sequence[Line]) -> Any:
-    """An event that changes nothing for long."""
+    """Return an event that can be repeated because it changes little."""
     if len(log) > 1 and not isinstance(log[-1].event, SeatTaken | SeatLeft):
         return Resumed(0)
     return SeatLeft(0) if isinstance(log[-1].event, SeatTaken) else SeatTaken(0)
 
 
 def _one_seat() -> Iterator[Sample]:
-    """A match of one seat: no game has that, but a reader without rules takes it, and it is over once it starts."""
+    """Yield a match of one seat, which no game has.
+
+    A reader without rules accepts it, and for that reader it is over once it starts.
+    """
     whole = taken_apart(match())
     opened: Opened = replace(whole[0].event, names=("",))
     begun = [
@@ -153,7 +159,7 @@ def _one_seat() -> Iterator[Sample]:
 
 
 def _names() -> Iterator[Sample]:
-    """A part for the names that is too short for a signature, or just as long as it may be, or longer."""
+    """Yield parts for the names that are too short for a signature, of the largest size, and larger."""
     whole = match()
     data = of_replay(whole)
     for length in (1, SIGNATURE_BYTES - 1, SIGNATURE_BYTES):
@@ -166,14 +172,14 @@ def _names() -> Iterator[Sample]:
 
 
 def _with_names(data: bytes, part: bytes) -> bytes:
-    """The file with these bytes where its names are."""
+    """Replace the names of a file by these bytes."""
     (size,) = struct.unpack_from(">I", data, 12)
     behind = BODY_AT + size
     return data[:behind] + struct.pack(">I", len(part)) + part + data[behind + 4 :]
 
 
 def _names_of(match_id: str, length: int) -> bytes:
-    """Names of three seats in so many bytes."""
+    """Return the message with names of three seats in this many bytes."""
     names = ReplayNames(match_id=match_id, names=["Anna", "", "x" * length])
     names.names[2] = "x" * (2 * length - names.ByteSize())
     data = names.SerializeToString(deterministic=True)
@@ -182,7 +188,7 @@ def _names_of(match_id: str, length: int) -> bytes:
 
 
 def _versions() -> Iterator[Sample]:
-    """Unknown versions of the file format, and files that only resemble version 1."""
+    """Yield unknown versions of the file format, and files that only resemble version 1."""
     data = of_replay(match())
     for version in (0, 3, 65_535):
         yield sample(f"version-{version}", _of_version(data, version), UNREADABLE)
@@ -197,7 +203,7 @@ def _of_version(data: bytes, version: int) -> bytes:
 
 
 def _hidden() -> Iterator[Sample]:
-    """A hidden outcome without its message, and one with an empty message."""
+    """Yield a hidden outcome without its message, and one with an empty message."""
     whole = match("allie_gator")
     number = first(taken_apart(whole), Happened, lambda event: isinstance(event.outcome, Drawn)) + 1
     for name, replay in (("sealed", whole), ("running", cut(whole, number + 5))):
@@ -213,7 +219,7 @@ def _hidden() -> Iterator[Sample]:
 
 
 def _kept_heads() -> Iterator[Sample]:
-    """Heads that a known service signed, for a file whose keys are all unknown."""
+    """Yield heads signed by a known service, for a file whose keys are all unknown."""
     data = write(put_together(lines(), STRANGER), STRANGER.replays)
     other = match(seed=3)
     pairs = zip(match().events, other.events, strict=False)

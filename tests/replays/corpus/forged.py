@@ -1,4 +1,4 @@
-"""Genuine matches of every game, and what was done to them in all the ways that the tests know."""
+"""Genuine matches of every game, and all forgeries that the tests know."""
 
 from __future__ import annotations
 
@@ -63,9 +63,10 @@ WITHOUT_RULES: Final = {
     "something_behind_the_seal": ("seal", 0),
     "no_seal": ("seal", 0),
 }
-"""What strangers do that shows without rules: by which check, and how many events behind where it does with them.
+"""Forgeries by strangers that a reader without rules finds by another check or at a later event.
 
-A request that is there twice or with a caretaker, a time that falls.
+By forgery: the check, and by how many events later. Examples: a request that is doubled or has a caretaker, and a time
+that falls.
 """
 
 OF_RULES: Final = {
@@ -74,17 +75,17 @@ OF_RULES: Final = {
     "a_pardon_longer_than_the_wait",
     "a_wait_charged_by_less",
 }
-"""What operators do of which the rules alone tell."""
+"""Forgeries by operators that only the rules find."""
 
 
 @cache
 def match(game: str = "cant_stop", seed: int = 1) -> Replay:
-    """A match with all that can happen in one, and names."""
+    """Return a match with every kind of event, and with names."""
     return replace(forging.match(game, seed), names=NAMES)
 
 
 def genuine() -> Iterator[Sample]:
-    """Whole matches, by whichever eyes, of every game; each could be EXACT or UNVERIFIED, and none is accused."""
+    """Yield whole matches of every game and perspective; each could be EXACT or UNVERIFIED, and none is accused."""
     for game in GAMES:
         whole = match(game)
         simulated = recorded(game, current()[game].seats[0])
@@ -103,7 +104,7 @@ def genuine() -> Iterator[Sample]:
         )
 
 
-# One for each check and game
+# One forgery for each check and game
 
 
 Change = Callable[[str], tuple[Replay, Said, Said | None]]
@@ -140,7 +141,7 @@ def _with_a_head_that_nobody_signed(game: str) -> tuple[Replay, Said, None]:
 
 
 def _an_illegal_choice(found: list[Line]) -> int:
-    """Some choice of this match that the rules do not allow at that moment."""
+    """Replace a choice by one that the rules do not allow at that moment; returns its index."""
     opened = found[0].event
     fold = MatchFold(current()[opened.game], opened)
     pool = [line.event.choice for line in found if isinstance(line.event, Chosen)]
@@ -160,7 +161,7 @@ def _hides(outcome: Any) -> bool:
 
 
 def _another_outcome(found: list[Line]) -> int:
-    """What chance gave at another time, and gave everybody to see."""
+    """Replace a public outcome by one of another moment; returns its index."""
     for index, line in enumerate(found[8:], start=8):
         if isinstance(line.event, Happened) and not _hides(line.event.outcome):
             for other in found[8:]:
@@ -191,7 +192,7 @@ EACH: Final[dict[str, Change]] = {
 
 
 def each_check_and_game() -> Iterator[Sample]:
-    """One forgery for every check of every game."""
+    """Yield one forgery for every check of every game."""
     for game in GAMES:
         for name, change in EACH.items():
             replay, said, without = change(game)
@@ -201,11 +202,11 @@ def each_check_and_game() -> Iterator[Sample]:
         yield sample(f"{game}-heads-kept", match(game), diverged("heads", beyond.sequence), heads=(beyond,))
 
 
-# What strangers and operators do
+# Forgeries by strangers and operators
 
 
 def forged() -> Iterator[Sample]:
-    """All that the tests do to a match, by whoever has no key, and by whoever has all of them."""
+    """Yield every forgery of the tests, by strangers without keys and by operators with all keys."""
     for check, change, game in changes.STRANGERS:
         lines = taken_apart(match(game))
         index = change(lines)
@@ -221,7 +222,7 @@ def forged() -> Iterator[Sample]:
         said = diverged(check.value, index + 1)
         without = UNVERIFIED if change.__name__ in OF_RULES else said
         if change is changes.a_forfeit_without_time_outs:
-            # Without rules it counts, so that the second resignation leaves one seat, and the seal alone may follow.
+            # Without rules the earlier resignation counts, so one seat is left and only the seal may follow.
             without = diverged("lifecycle", len(lines) - 2)
         yield sample(f"operator-{change.__name__.replace('_', '-')}", put_together(lines, SERVICE), said, without)
     yield from _ended()
@@ -317,7 +318,7 @@ def _against_heads() -> Iterator[Sample]:
 
 
 def _thefts() -> Iterator[Sample]:
-    """Either key for the work of both."""
+    """Yield files for which one stolen key signed the work of both."""
     lines = taken_apart(match())
     for stolen in ("heads", "replays"):
         key = getattr(SERVICE, stolen)

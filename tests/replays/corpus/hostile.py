@@ -1,4 +1,4 @@
-"""Files made to hurt whoever reads them, and files from before the first release."""
+"""Hostile files, and files from before the first release."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from tests.replays.test_before_release import FILES
 FOOTER: Final = bytes(108)
 GIGABYTES: Final = 0xFFFF_FFFF
 FEWEST: Final = 1_000
-"""So often something comes at least that is told by how often it comes."""
+"""Runs of at least this many repetitions are stored as a count."""
 
 
 def runs(data: bytes, unit: bytes) -> Sequence[Part]:
-    """The same bytes told shorter: what stands before the first long run of the unit, how often it comes, the rest."""
+    """Compress a long run: the bytes before it, the unit with its count, and the rest."""
     at = data.index(unit * FEWEST)
     times = FEWEST
     while data.startswith(unit, at + times * len(unit)):
@@ -31,7 +31,7 @@ def runs(data: bytes, unit: bytes) -> Sequence[Part]:
 
 
 def _around(claimed: int, *parts: Part, named: int = 0) -> Sequence[Part]:
-    """A file of such a body, whose lengths may lie about what it holds."""
+    """Return a file with this body, whose lengths may be wrong."""
     header = struct.pack(">8sHHI", MAGIC, VERSION, 0, claimed)
     return ((header, 1), *parts, (struct.pack(">I", named) + FOOTER, 1))
 
@@ -42,7 +42,7 @@ def _many(unit: bytes) -> Sequence[Part]:
 
 
 def hostile() -> Iterator[Sample]:
-    """No file at all, or one that asks for more than it is worth."""
+    """Yield files that are no replays, and files that make a reader waste resources."""
     made: dict[str, bytes | Sequence[Part]] = {
         "nothing": b"",
         "garbage": random.Random(1).randbytes(1_000),
@@ -78,7 +78,7 @@ UNITS: Final = (
 
 
 def _packed(parts: Sequence[Part]) -> bytes | Sequence[Part]:
-    """As bytes, where they are few."""
+    """Join the parts if they are few bytes."""
     size = sum(len(data) * times for data, times in parts)
     return parts if size > FEWEST else b"".join(data * times for data, times in parts)
 
@@ -94,11 +94,11 @@ GREEDY: Final = {
     "a long reference": ("entropy", 4, True),
     "bodies by turns": ("container", 2, True),
 }
-"""What is said of each: check, event (0: the last), and whether whoever knows no rules says the same."""
+"""By sample: check, event (0: the last), and whether a reader without rules gives the same result."""
 
 
 def greedy_events() -> Iterator[Sample]:
-    """Events that ask for much memory, in files that hold otherwise."""
+    """Yield valid files with events that make a reader allocate much memory."""
     for name, replay in greedy.events().items():
         check, event, alike = GREEDY[name]
         said = diverged(check, event or len(replay.events))
@@ -109,7 +109,7 @@ def greedy_events() -> Iterator[Sample]:
 
 
 def before_release() -> Iterator[Sample]:
-    """Files of version 1, and of the first envelope: recognised, and not called broken."""
+    """Yield files of version 1 and of the first envelope: recognised, and not called broken."""
     for file in FILES:
         yield sample(file.stem.replace("=", "-"), file.read_bytes(), UNVERIFIED)
     replay = recorded("cant_stop", 2)

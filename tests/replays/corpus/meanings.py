@@ -1,4 +1,4 @@
-"""Files that could be read in two ways, or as something that they are not: all signed by the service's own keys."""
+"""Ambiguous files, all signed by the service's own keys."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ MESSAGES_OF_A_FILE: Final = (
 
 
 def unknown_fields() -> Iterator[Sample]:
-    """A field that nobody knows, in each message once, and in the body by every type there is."""
+    """Yield a file for each message with an unknown field, and for each wire type of one in the body."""
     hiding = replace(match("allie_gator"), perspective=Watcher.PUBLIC)
     for which, place in enumerate(MESSAGES_OF_A_FILE):
         body, names = body_and_names(hiding)
@@ -86,7 +86,7 @@ SPOILS: Final[dict[str, Callable[[bytes], bytes]]] = {
 
 
 def other_ways() -> Iterator[Sample]:
-    """Events, and a body, that are written in another way than the only one."""
+    """Yield events, and a body, that are not written in the canonical way."""
     whole = match()
     for name, spoil in SPOILS.items():
         for index in (0, 6):
@@ -103,7 +103,7 @@ def other_ways() -> Iterator[Sample]:
         flipped = bytearray(data)
         flipped[at] ^= 1
         unreadable = at in {0, 8, 12, 15, len(data) - 110}
-        # Count, last link, key id, signature; in the body the name of the match, which its heads have, too.
+        # Count, last link, key id, signature; the body has the match id, which must equal that of the heads.
         said = {20: UNREADABLE, len(data) - 70: UNVERIFIED}.get(at, diverged("container", None))
         yield sample(f"flipped-{at}", bytes(flipped), UNREADABLE if unreadable else said)
     for length in (0, 7, 8, 15, 16, 127, 128, 200, len(data) - 109, len(data) - 1):
@@ -112,7 +112,7 @@ def other_ways() -> Iterator[Sample]:
 
 
 def names_and_eyes() -> Iterator[Sample]:
-    """Who sat there, and who saw it."""
+    """Yield files with wrong names or perspectives."""
     whole, hiding = match(), match("allie_gator")
     named: list[tuple[tuple[str, ...], Said]] = [
         (("Anna", "", "Willi"), EXACT),
@@ -152,7 +152,7 @@ def names_and_eyes() -> Iterator[Sample]:
     for kind, seat in ((0, None), (4, None), (1, 0), (3, 0), (2, None)):
         body, _ = body_and_names(whole)
         body.perspective.SetInParent()
-        body.perspective.kind = kind  # type: ignore[assignment]  # also numbers that are none
+        body.perspective.kind = kind  # also invalid numbers
         if seat is not None:
             body.perspective.seat = seat
         yield sample(f"eyes-{kind}-{seat}", _file(body, whole), UNREADABLE)
@@ -163,7 +163,7 @@ def _file(body: Any, replay: Replay) -> bytes:
 
 
 def ends() -> Iterator[Sample]:
-    """Logs that were cut, or of which something lies beyond the end."""
+    """Yield logs that were cut, and logs with data for events beyond their end."""
     whole, hiding = match(), match("allie_gator")
     count = len(whole.events)
     running = meaning.cut(whole, 50)
@@ -208,7 +208,7 @@ def ends() -> Iterator[Sample]:
 
 
 def first_events() -> Iterator[Sample]:
-    """What event 1 may say, and what none can."""
+    """Yield valid and invalid contents of event 1."""
     for number, (fields, (verdict, check, event, _)) in enumerate(meaning.FIRST):
 
         def change(said: proto.Opened, fields: dict[str, Any] = fields) -> None:
@@ -216,7 +216,7 @@ def first_events() -> Iterator[Sample]:
                 setattr(said, name, value)
 
         (field,) = fields
-        # How many seats a game has only its rules say; that there are none shows as soon as somebody sits down.
+        # Only the rules know the possible numbers of seats; zero seats show at the first `seat_taken`.
         without = (
             {"seats": diverged("lifecycle", 2)}.get(field)
             if fields != {"seats": 2**31 - 1}
@@ -235,7 +235,7 @@ def first_events() -> Iterator[Sample]:
 
 
 def numbers() -> Iterator[Sample]:
-    """Numbers below nothing, and as large as they can be."""
+    """Yield negative and huge numbers."""
     replay, hiding = match(), match("allie_gator")
     lines = taken_apart(replay)
     for path, kind, sort, check in meaning.NUMBERS:
@@ -270,7 +270,7 @@ def numbers() -> Iterator[Sample]:
 
 
 def several() -> Iterator[Sample]:
-    """Events, and files, in which several things are wrong: the first step counts."""
+    """Yield events and files with several errors: readers report the first step."""
     spoilt: dict[str, tuple[Any, Sequence[tuple[Any, Any]]]] = {
         "opened": (steps.of_opened, steps.OPENED),
         "seat-taken": (steps.of_seat_taken, steps.SEAT_TAKEN),
@@ -288,11 +288,11 @@ def several() -> Iterator[Sample]:
             ):
                 spoil(forgery)
             said = diverged(check.value, forgery.at + 1)
-            # Without rules the first of those left shows that they do not need.
+            # Without rules a reader reports the first remaining error that needs no rules.
             left = [each.value for each, _ in faults[mended:]]
             seen = next(each for each in left if not (each in NEED_RULES and kind in {"chosen", "happened"}))
             if kind == "chosen" and check.value in {"choices", "clocks"}:
-                seen = "lifecycle"  # what a wait costs only rules say, but not that a caretaker's costs something
+                seen = "lifecycle"  # only rules know the charge of a wait, but a caretaker is never charged
             yield sample(f"{kind}-{mended}-{check.value}", forgery.replay(), said, diverged(seen, forgery.at + 1))
     for mended, (check, _, event) in enumerate(steps.BEHIND):
         file = steps.honest_file()

@@ -1,4 +1,4 @@
-"""One line of the corpus: a file, what a judge has besides, and what every reader has to say of it."""
+"""A line of the corpus: a file, the judge's other files, and the result expected of every reader."""
 
 from __future__ import annotations
 
@@ -20,43 +20,43 @@ UNREADABLE: Final[Said] = ("unreadable", None, None)
 EXITS: Final = {"exact": 0, "diverged": 1, "unverified": 2, "unreadable": 3}
 
 OF_THE_RULES: Final = frozenset({"turns", "caretaker", "choices"})
-"""Checks that nobody can make who does not know the rules."""
+"""Checks that need the rules."""
 
 Part: TypeAlias = tuple[bytes, int]
-"""Bytes, and how often they come one behind the other."""
+"""Bytes, and the number of their repetitions."""
 
 
 def diverged(check: str, event: int | None) -> Said:
-    """What is said of a file that is not as it has to be."""
+    """The result for a file that diverged."""
     return ("diverged", check, event)
 
 
 def by_rules(check: str, event: int | None) -> tuple[Said, Said]:
-    """What is said of a file of which the rules alone say what is wrong: with them, and without."""
+    """The results, with and without rules, for an error that only the rules find."""
     return diverged(check, event), UNVERIFIED
 
 
 def of_replay(replay: Replay) -> bytes:
-    """Its file, signed by the service."""
+    """Return the file of a replay, signed by the service."""
     return write(replay, SERVICE.replays)
 
 
 @dataclass(frozen=True)
 class Sample:
-    """A file and its verdicts."""
+    """A file and its expected verdicts."""
 
     name: str
-    """Where it stands in the folder of its kind, without its suffix."""
+    """Its path in the folder of its kind, without the suffix."""
     data: bytes | Sequence[Part]
-    """Its bytes, or of what they are made, where they are too many to keep."""
+    """Its bytes, or the parts that give them if the file is too large to store."""
     rules: Said
     no_rules: Said
     keys: str = "judge"
     heads: tuple[WitnessedHead, ...] = ()
     flawed: tuple[int, ...] = ()
-    """Which lines of the heads prove nothing."""
+    """The lines of heads that prove nothing."""
     faults: tuple[tuple[str, str], ...] = ()
-    """Of a bundle: what is wrong, and where."""
+    """Of a bundle: pairs of a fault and its place."""
     no_rules_faults: tuple[tuple[str, str], ...] = ()
     suffix: str = "rollbook"
 
@@ -69,7 +69,7 @@ class Sample:
 
 
 def sample(name: str, what: bytes | Replay, rules: Said, no_rules: Said | None = None, **more: object) -> Sample:
-    """A file, or the file of a replay; without rules nothing is exact, and what they alone say is not said."""
+    """Return a sample of a file or a replay; without rules EXACT becomes UNVERIFIED, and errors of rules pass."""
     if no_rules is None:
         no_rules = UNVERIFIED if rules == EXACT or rules[1] in OF_THE_RULES else rules
     return Sample(name, of_replay(what) if isinstance(what, Replay) else what, rules, no_rules, **more)  # type: ignore[arg-type]

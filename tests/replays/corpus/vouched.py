@@ -1,4 +1,4 @@
-"""Whose key signed what, and what heads that people kept prove."""
+"""Files signed by the wrong keys, and kept heads that fit, accuse or prove nothing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.replays.test_one_meaning import cut
 from tests.replays.tournaments import OF_ORGANISER
 
 SMALL_ORDER: Final = "0100000000000000000000000000000000000000000000000000000000000000"
-"""The neutral point."""
+"""The encoding of the neutral point."""
 NO_POINT: Final = "02" + "00" * 31
 
 
@@ -32,7 +32,7 @@ def _id_of(public: str) -> str:
 
 
 def key_files() -> dict[str, str]:
-    """What a judge may know, by the name of the file."""
+    """Return the key files of judges by name."""
     lines = roles.LINES
     judge = [*lines, *PUBLIC.values(), OF_ORGANISER]
     spread = write_keys(judge).replace("\n", "\r\n").split("\r\n")
@@ -49,7 +49,7 @@ def key_files() -> dict[str, str]:
 
 
 def refused_key_files() -> dict[str, tuple[bytes, int]]:
-    """Files that are none, and the first line that is wrong."""
+    """Return malformed key files, each with the first wrong line."""
     good = EXAMPLE.public
     head, replay = good.splitlines()
     ident, public, role, name = head.split(" ", 3)
@@ -78,7 +78,7 @@ def refused_key_files() -> dict[str, tuple[bytes, int]]:
 
 
 def refused_head_files() -> dict[str, tuple[bytes, int]]:
-    """The same of kept heads."""
+    """Return malformed files of kept heads, each with the first wrong line."""
     good = kept_line()
     return {
         "no-object": (b"[]\n", 1),
@@ -94,12 +94,12 @@ def refused_head_files() -> dict[str, tuple[bytes, int]]:
 
 
 def kept_line() -> bytes:
-    """One good line."""
+    """Return one valid line."""
     return write_heads([roles.kept(40, SERVICE.heads)]).encode()
 
 
 def vouched() -> Iterator[Sample]:
-    """Every pair of keys that is not the two of one service."""
+    """Yield files for every pair of keys that is not the pair of one service."""
     resigned = roles.resigned()
     for name, forged in roles.FORGED.items():
         data = roles.signed(resigned, forged.heads, forged.replays)
@@ -132,13 +132,13 @@ def vouched() -> Iterator[Sample]:
 
 
 def _not_reduced(signature: bytes) -> bytes:
-    """The same signature, its second half larger by the order of the group."""
+    """Return the same signature with its second half increased by the order of the group."""
     order = 2**252 + 27742317777372353535851937790883648493
     return signature[:32] + (int.from_bytes(signature[32:], "little") + order).to_bytes(32, "little")
 
 
 def kept_heads() -> Iterator[Sample]:
-    """Heads that fit, that accuse, and that prove nothing."""
+    """Yield files with kept heads that fit, that accuse, and that prove nothing."""
     honest = roles.honest()
     file = of_replay(honest)
     good = roles.kept(30, SERVICE.heads)

@@ -1,7 +1,7 @@
-"""The boards in `snapshots/`, to be looked at: `python -m tests.replays.games.snapshots` remakes them.
+"""The boards in `snapshots/`: `python -m tests.replays.games.snapshots` makes them again.
 
-Boards of a small and of a large screen, as a seat sees them, and for every game the table half-way and at the end on a
-page, as everybody saw it. Read what has changed before it is committed.
+Boards for a small and a large screen from a seat's perspective, and for every game a page with the public table in the
+middle and at the end. Review the difference before you commit it.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ LARGE: Final = Room(96, 22)
 def board(  # noqa: PLR0917 - what is on a picture
     game: str, seats: int, part: float, seat: int, language: str, room: Room, **options: OptionValue
 ) -> str:
-    """A board after a part of a match, as one of the seats sees it."""
+    """Return a board after a part of a match, from the perspective of a seat."""
     match = match_at(part, game, seats, options)
     return plain(presentation(game).board(match.game.view(match.state, seat), seated(match, seat, language), room))
 
 
 def page(game: str) -> str:
-    """The boards of one match as `rollbook show` draws them."""
+    """Return the boards of a match as `rollbook show` draws them."""
     seen = look(recorded(game, current()[game].seats[-1]), Watcher.PUBLIC)
     boards = [
         f"After event {at}\n\n{plain(draw_board(seen.at(at), seen.perspective))}"

@@ -1,4 +1,4 @@
-"""Matches between bots, to be shown at any of their moments."""
+"""Matches between bots, at any of their moments."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Given = Mapping[str, OptionValue]
 
 
 def simulation(name: str, seats: int | None = None, options: Given | None = None, seed: int = 7) -> Simulation:
-    """A match of this game, of as few seats as it takes."""
+    """Return a match of this game, with the fewest seats by default."""
     game = find(name)
     return Simulation(game, dict(options or {}), seats or game.seats[0], seed, 0)
 
@@ -28,14 +28,14 @@ def simulation(name: str, seats: int | None = None, options: Given | None = None
 def after_each_event(
     name: str, seats: int | None = None, options: Given | None = None, seed: int = 7
 ) -> Iterator[tuple[int, Event, MatchFold]]:
-    """Every event but the first, with the match that has taken it; the next one changes the match."""
+    """Yield every event but the first with the match after it; the next step changes the same match."""
     played = simulation(name, seats, options, seed)
     for sequence, event in played.events():
         yield sequence, event, played.match
 
 
 def match_at(part: float, name: str, seats: int, options: Given | None = None) -> MatchFold:
-    """The match after this part of its events."""
+    """Return the match after this fraction of its events."""
     length = simulation(name, seats, options).match.sequence + sum(1 for _ in after_each_event(name, seats, options))
     for sequence, _, match in after_each_event(name, seats, options):
         if sequence == int(length * part):
@@ -46,19 +46,19 @@ def match_at(part: float, name: str, seats: int, options: Given | None = None) -
 def choosing(
     name: str, seats: int | None = None, options: Given | None = None, seed: int = 7
 ) -> Iterator[tuple[int, MatchFold]]:
-    """Every moment at which a seat is to choose, with that seat."""
+    """Yield every moment at which a seat is to choose, with that seat."""
     for _, _, match in after_each_event(name, seats, options, seed):
         if match.started and match.sealed is None and isinstance(match.awaited, ToChoose):
             yield match.awaited.seat, match
 
 
 def seated(match: MatchFold, eyes: Perspective | None = None, language: str = "en") -> Seating:
-    """Who sits there, for these eyes."""
+    """Return the seating of a match for this perspective."""
     return seating_of(match.game, match.opened, eyes, Words(language))
 
 
 def menu_of(match: MatchFold, seat: int, language: str = "en") -> Any:
-    """What the seat is offered."""
+    """Return the menu of the seat."""
     game = match.game
     view, legal = game.view(match.state, seat), game.legal(match.state)
     return presentation(game.name).menu(view, legal, seated(match, seat, language))

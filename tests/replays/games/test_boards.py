@@ -1,4 +1,4 @@
-"""The boards as they look, and that they stay inside the room that there is."""
+"""Boards equal their snapshots and stay within the available space."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MIDDLE_ROWS, LARGE_ROWS = 4, 6
 
 
 def boards(game: str, seats: int, language: str) -> list[Block]:
-    """The boards of a whole match as its first seat sees them."""
+    """Return the boards of a whole match from the first seat's perspective."""
     return [
         presentation(game).board(match.game.view(match.state, 0), seated(match, 0, language), SMALL)
         for sequence, _, match in after_each_event(game, seats)
@@ -36,20 +36,20 @@ def boards(game: str, seats: int, language: str) -> list[Block]:
 
 @pytest.mark.parametrize("name", SNAPSHOTS)
 def test_a_board_looks_as_it_did(name: str) -> None:
-    """What a person sees changes only when somebody wants it to, and has looked at the change."""
+    """A change of a board changes a snapshot, which the author has to review."""
     kept = (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
     assert kept == SNAPSHOTS[name](), "python -m tests.replays.games.snapshots makes them anew"
 
 
 def test_no_snapshot_is_of_nothing() -> None:
-    """A snapshot that no test looks at is a promise that nobody keeps."""
+    """Every snapshot has a test that compares it."""
     assert sorted(SNAPSHOTS) == sorted(path.stem for path in FOLDER.glob("*.txt"))
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
 @pytest.mark.parametrize("game", current())
 def test_a_board_is_never_wider_than_its_room(game: str, language: str) -> None:
-    """At 80 columns nothing is cut off at the side, at any moment, with the most seats and long words."""
+    """At 80 columns no board is cut off at the side, at any moment, with the most seats and long words."""
     for lines in boards(game, current()[game].seats[-1], language):
         assert breadth(lines) <= SMALL.width, plain(lines)
 
@@ -57,7 +57,7 @@ def test_a_board_is_never_wider_than_its_room(game: str, language: str) -> None:
 @pytest.mark.parametrize("language", ["en", "de"])
 @pytest.mark.parametrize("seats", [2, 3, 4, 5])
 def test_wuerfelzoo_uses_a_large_window(seats: int, language: str) -> None:
-    """A terminal of 200 by 60 leaves 146 by 42 for the board: dice grow, and never beyond it."""
+    """A terminal of 200 by 60 leaves 146 by 42 for the board: dice grow, but stay within it."""
     large = Room(146, 42)
     for seat, match in choosing("wuerfelzoo", seats):
         view: Any = match.game.view(match.state, seat)
@@ -70,7 +70,7 @@ def test_wuerfelzoo_uses_a_large_window(seats: int, language: str) -> None:
 @pytest.mark.parametrize("room", [SMALL, Room(96, 22), Room(146, 42)], ids=str)
 @pytest.mark.parametrize("seats", [2, 5])
 def test_dice_of_wuerfelzoo_carry_the_letters_of_the_menu(seats: int, room: Room) -> None:
-    """Each die that can be picked, exactly once, in the order of the menu; no other die has a letter."""
+    """Each die that can be picked has one letter, in the order of the menu; other dice have none."""
     found = 0
     for seat, match in choosing("wuerfelzoo", seats):
         menu = menu_of(match, seat)
@@ -87,7 +87,7 @@ def test_dice_of_wuerfelzoo_carry_the_letters_of_the_menu(seats: int, room: Room
 
 @pytest.mark.parametrize("game", current())
 def test_a_page_is_never_wider_than_80_columns(game: str) -> None:
-    """Where there is any number of lines more is shown, and still nothing is cut off at the side."""
+    """With unlimited lines more is shown, and still no line is cut off at the side."""
     for sequence, _, match in after_each_event(game, current()[game].seats[-1]):
         if sequence % 5 == 0:
             lines = draw_board(match, 0)
@@ -95,7 +95,7 @@ def test_a_page_is_never_wider_than_80_columns(game: str) -> None:
 
 
 def test_a_seat_with_most_of_the_tiles_has_them_in_several_lines() -> None:
-    """Nothing says that tiles are shared out evenly; all of them stay to be seen."""
+    """A seat can get most of the tiles; all of them are shown."""
     match = match_at(0.1, "raffzahn", 3)
     view: Any = match.game.view(match.state, 0)
     rich = Row(tuple(range(1, 21)), tuple(range(21, 36)), 99)
@@ -105,7 +105,7 @@ def test_a_seat_with_most_of_the_tiles_has_them_in_several_lines() -> None:
 
 
 def test_an_announced_tile_is_marked_wherever_it_lies() -> None:
-    """Everybody has to see what was announced, also without colours."""
+    """All players have to see the announced tile, also without colours."""
     match = match_at(0.3, "raffzahn", 4, {"announce": True})
     view: Any = match.game.view(match.state, 0)
     for tile in (view.middle[0], next(row.open_tiles[0] for row in view.rows if row.open_tiles)):
@@ -116,7 +116,7 @@ def test_an_announced_tile_is_marked_wherever_it_lies() -> None:
 @pytest.mark.parametrize("seats", [2, 3, 4, 5, 6])
 @pytest.mark.parametrize("game", current())
 def test_a_board_mostly_fits_into_14_lines(game: str, seats: int) -> None:
-    """On a screen of 80 by 24 a board is seen whole from its first event to its last in nearly all of its moments."""
+    """At 80 by 24 a board is shown whole in nearly all of its moments."""
     if seats not in current()[game].seats:
         return
     heights = [len(lines) for lines in boards(game, seats, "de")]
@@ -125,7 +125,7 @@ def test_a_board_mostly_fits_into_14_lines(game: str, seats: int) -> None:
 
 @pytest.mark.parametrize("game", current())
 def test_a_board_can_be_read_without_colours(game: str) -> None:
-    """Every seat has a sign of its own on the board, so that colours only help."""
+    """Every seat has its own sign on the board, so that colours are not needed."""
     seats = current()[game].seats[0]
     match = match_at(0.9, game, seats)
     text = plain(presentation(game).board(match.game.view(match.state, 0), seated(match, 0), SMALL))
@@ -137,7 +137,7 @@ LONG = "Wilhelmine (bot, random)"
 
 @pytest.mark.parametrize(("game", "columns"), [(game, 140) for game in current()] + [("raffzahn", 80)])
 def test_a_name_is_whole_where_there_is_room(game: str, columns: int) -> None:
-    """Nobody's name is cut beside empty space, and no board is wider or has more lines for it."""
+    """No name is cut beside empty space, and the board gets neither wider nor longer."""
     for part in (0.15, 0.3, 0.6):
         match = match_at(part, game, current()[game].seats[0])
         seating = seated(match, 0)
@@ -152,7 +152,7 @@ def test_a_name_is_whole_where_there_is_room(game: str, columns: int) -> None:
 
 @pytest.mark.parametrize("game", current())
 def test_nobody_is_on_turn_once_a_match_is_over(game: str) -> None:
-    """A match may end in the middle of a turn, if everybody else has given up."""
+    """A match can end in the middle of a turn, when all other seats have given up."""
     match = match_at(0.5, game, current()[game].seats[0])
     assert "\u25ba" in plain(draw_board(match, 0))
     match.take(Sealed(None, "log_lost", b""))

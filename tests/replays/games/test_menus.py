@@ -1,4 +1,4 @@
-"""Menus hold what is legal, all of it, and nothing else."""
+"""Menus contain exactly the legal choices."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SEED = int(os.environ.get("ROLLBOOK_SEED", "5"))
 
 
 def choices_among(entries: Iterable[MenuEntry]) -> Iterator[Any]:
-    """Every choice that can be reached from the entries."""
+    """Yield every choice that the entries lead to."""
     for entry in entries:
         if entry.choice is not None:
             yield entry.choice
@@ -27,7 +27,7 @@ def choices_among(entries: Iterable[MenuEntry]) -> Iterator[Any]:
 
 
 def depth(menu: tuple[MenuEntry, ...]) -> int:
-    """How many menus lie behind each other."""
+    """Return the depth of nested menus."""
     return 1 + max((depth(entry.entries) for entry in menu if entry.entries), default=0)
 
 
@@ -47,7 +47,7 @@ def depth(menu: tuple[MenuEntry, ...]) -> int:
 def test_a_menu_leads_to_every_legal_choice_once_and_to_no_other(
     game: str, seats: int, options: dict[str, Any], language: str
 ) -> None:
-    """What is not on the menu cannot be played; what is not legal must not be offered."""
+    """Each legal choice is on the menu exactly once, and no other is."""
     offered = 0
     for seat, match in choosing(game, seats, options, SEED):
         menu = menu_of(match, seat, language)
@@ -61,7 +61,7 @@ def test_a_menu_leads_to_every_legal_choice_once_and_to_no_other(
 
 
 def alike(state: Any, choice: Any) -> tuple[Any, ...]:
-    """A use of an ability, with what its dice are in place of which they are."""
+    """Return a use of an ability with the faces of its dice in place of their identities."""
 
     def what(die: int) -> tuple[Any, ...]:
         return state.where[die], state.faces[die], AXES[die]
@@ -71,7 +71,7 @@ def alike(state: Any, choice: Any) -> tuple[Any, ...]:
 
 
 def test_a_menu_of_wuerfelzoo_leads_to_every_use_of_an_ability_but_for_dice_that_are_alike() -> None:
-    """Dice with equal faces are equal to everybody, so one entry is enough for them; no other use may be missing."""
+    """Dice with equal faces share one entry; every other use has its own."""
     seen = set()
     for seat, match in choosing("wuerfelzoo", 4, {"rounds_to": 30}, SEED):
         legal, menu = match.game.legal(match.state), menu_of(match, seat)
@@ -88,7 +88,7 @@ def test_a_menu_of_wuerfelzoo_leads_to_every_use_of_an_ability_but_for_dice_that
 
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_picked_dice_can_be_laid_exactly_when_the_rules_say_so(language: str) -> None:
-    """What is picked is judged by the description alone; it must neither forbid a play nor offer an illegal one."""
+    """The rules decide on picked dice from the description alone: every legal play is allowed, and no other."""
     print(f"seed {SEED}")
     drawn = random.Random(SEED)
     laid = 0
@@ -111,7 +111,7 @@ def test_picked_dice_can_be_laid_exactly_when_the_rules_say_so(language: str) ->
 
 
 def _subsets(legal: TurnChoices, drawn: random.Random) -> Iterator[tuple[int, ...]]:
-    """Some picks: of one species, with doubles, and of anything."""
+    """Yield some picks: of one species, with doubles, and of any dice."""
     yield ()
     for offer in legal.plays:
         for count in range(1, len(offer.dice) + 1):
@@ -124,6 +124,6 @@ def _subsets(legal: TurnChoices, drawn: random.Random) -> Iterator[tuple[int, ..
 
 @pytest.mark.parametrize("game", current())
 def test_every_game_has_a_menu(game: str) -> None:
-    """A game that nobody can choose in cannot be played."""
+    """Every game can be played by its menu."""
     seat, match = next(choosing(game))
     assert menu_of(match, seat)

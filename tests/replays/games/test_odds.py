@@ -19,13 +19,13 @@ OPTIONS: list[dict[str, Any]] = [{}, {"hasty": True}, {"free_fields": True}]
 
 
 def throws_that_can_be_used(state: Any) -> int:
-    """How many of the 1296 throws leave the same seat with a choice, as the rules say."""
+    """Count the 1296 throws that leave the same seat with a choice, by the rules."""
     thrown = GAME.apply(state, Roll())
     return sum(isinstance(GAME.awaited(GAME.apply(thrown, rolled)), ToChoose) for rolled in ROLLED.values())
 
 
 def near_the_top(options: dict[str, Any], drawn: random.Random) -> Any:
-    """A match in which all markers are so high that runners soon stand on number fields."""
+    """Return a match whose markers are so high that runners soon reach the top."""
     state = GAME.start(options, 3)
     for markers in state.markers:
         markers[2:] = [drawn.randrange(max(length - 3, 0), length) for length in LENGTHS.values()]
@@ -35,7 +35,7 @@ def near_the_top(options: dict[str, Any], drawn: random.Random) -> Any:
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_the_chance_is_that_of_all_1296_throws_by_the_rules(options: dict[str, Any]) -> None:
-    """A person stakes a turn on this number: it has to be exact, now and after every advance that is on offer."""
+    """Players risk a turn on this number, so it has to be exact, now and after every offered advance."""
     print(f"seed {SEED}")
     drawn = random.Random(SEED)
     state = near_the_top(options, drawn)

@@ -1,4 +1,4 @@
-"""Pictures of tables: well-formed, of named things, without players' names, with the things that choices touch."""
+"""Pictures of tables are well-formed and without names, and their things have ids that choices refer to."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ from tests.replays.games.stage import after_each_event, choosing
 EVERY = 5
 MOST_CHOICES = 300
 NAMES_OF_THINGS = {"board", "die", "tile", "card", "thrown", "target"}
-"""Classes that say what a thing is, and paint nothing."""
+"""Classes that name things and have no style."""
 
 
 def drawn(game: str, view: Any, language: str = "en") -> Picture:
-    """The table, drawn."""
+    """Return the picture of a table."""
     shown = presentation(game)
     assert shown.picture is not None
     return shown.picture(view, Words(language, shown.texts))
 
 
 def pictures(game: str, eyes: Perspective, language: str) -> Iterator[Picture]:
-    """Those of a match with as many seats as there can be."""
+    """Yield the pictures of a match with the most seats."""
     for sequence, _, match in after_each_event(game, current()[game].seats[-1]):
         if sequence % EVERY == 0:
             yield drawn(game, match.game.view(match.state, eyes), language)
 
 
 def ids(picture: Picture) -> list[str]:
-    """Those of all things in it."""
+    """Return the ids of all things in a picture."""
     return re.findall(r' id="([^"]+)"', picture.inline())
 
 
 @pytest.mark.parametrize("game", current())
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_every_moment_can_be_drawn(game: str, language: str) -> None:
-    """As XML, with each id once, a sentence for whoever does not see it, and no style that a strict page forbids."""
+    """The picture is XML with unique ids, an alternative text, and no style that a strict policy forbids."""
     for picture in pictures(game, Watcher.JUDGE, language):
         for text in (picture.inline(), picture.standalone()):
             assert parseString(text).documentElement is not None  # noqa: S318 - we wrote it
@@ -59,7 +59,7 @@ def test_every_moment_can_be_drawn(game: str, language: str) -> None:
 
 @pytest.mark.parametrize("game", current())
 def test_a_picture_holds_no_name_of_a_player(game: str) -> None:
-    """So that it never changes after it was drawn, and can be kept by whoever delivers it."""
+    """Without names a picture never changes, and caches can keep it."""
     for sequence, _, match in after_each_event(game, current()[game].seats[-1]):
         if sequence % EVERY == 0:
             view = match.game.view(match.state, Watcher.PUBLIC)
@@ -68,7 +68,7 @@ def test_a_picture_holds_no_name_of_a_player(game: str) -> None:
 
 @pytest.mark.parametrize("game", current())
 def test_what_a_choice_touches_is_in_the_picture(game: str) -> None:
-    """So that a page can mark it; and in every game there are choices that touch something."""
+    """The page can mark these things; every game has choices that refer to some."""
     shown = presentation(game)
     touching = 0
     for seat, match in choosing(game, current()[game].seats[-1]):
@@ -83,7 +83,7 @@ def test_what_a_choice_touches_is_in_the_picture(game: str) -> None:
 
 @pytest.mark.parametrize("game", current())
 def test_every_class_is_painted_or_only_a_name(game: str) -> None:
-    """What the sheet does not know would be black on black in the dark."""
+    """A class without a style would be black on black in dark mode."""
     painted = set(re.findall(r"\.([a-z][a-z0-9-]*)", SHEET))
     for picture in pictures(game, Watcher.JUDGE, "en"):
         used = {name for classes in re.findall(r'class="([^"]+)"', picture.inline()) for name in classes.split()}
@@ -91,7 +91,7 @@ def test_every_class_is_painted_or_only_a_name(game: str) -> None:
 
 
 def test_every_animal_has_a_drawing_of_its_own() -> None:
-    """None of them is known by its colour alone."""
+    """Animals differ by their drawing, not only by colour."""
     from rollbook.rules.wuerfelzoo.moves import FACES  # noqa: PLC0415 - the only game that is named here
     from rollbook_replays.games.wuerfelzoo.drawings import face  # noqa: PLC0415
 

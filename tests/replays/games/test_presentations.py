@@ -1,4 +1,4 @@
-"""What holds for the presentation of every game, and for a game that has none."""
+"""Properties of the presentation of every game, and the fallback for a game without one."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ SHARED = [
     *Path(rollbook_clients.terminal.__path__[0]).rglob("*.py"),
 ]
 EXAMPLES = {"manifest.py", "simulate.py"}
-"""What names a game in an example of its docstring."""
+"""Modules whose docstrings name a game as an example."""
 
 
 def drawn_at(match: MatchFold, seat: int) -> list[Text]:
-    """All text of a moment: the board, the menu's pieces, and the story of a legal choice."""
+    """Return all texts of a moment: the board, the menu, and the line of a legal choice."""
     shown, seating = presentation(match.game.name), seated(match, seat)
     view = match.game.view(match.state, seat)
     told = shown.story(match.game.caretaker(match.state), Moment(seat, view), seating)
@@ -42,7 +42,7 @@ def drawn_at(match: MatchFold, seat: int) -> list[Text]:
 
 
 def test_every_game_has_a_presentation() -> None:
-    """They are found as those of other packages are, and are no fallbacks."""
+    """Entry points provide them, as for games of other packages; none is the fallback."""
     assert set(current()) == {point.name for point in entry_points(group=GROUP)}
     assert all(isinstance(presentation(game), Presentation) for game in current())
     assert not any(presentation(game) is PLAIN for game in current())
@@ -50,7 +50,7 @@ def test_every_game_has_a_presentation() -> None:
 
 @pytest.mark.parametrize("game", current())
 def test_a_presentation_loads_nothing_that_draws_or_sends(game: str) -> None:
-    """Text is made without knowing where it will stand: no terminal, no network, no store, not even messages."""
+    """A presentation makes text and imports no terminal, network, store or messages."""
     point = next(iter(entry_points(group=GROUP, name=game)))
     done = subprocess.run(
         [sys.executable, "-c", f"import sys, {point.module}\nprint(*sys.modules)"],
@@ -65,7 +65,7 @@ def test_a_presentation_loads_nothing_that_draws_or_sends(game: str) -> None:
 
 @pytest.mark.parametrize("game", current())
 def test_a_presentation_is_pure(game: str) -> None:
-    """The same view gives the same text, however often it is asked, and the state stays as it is."""
+    """The same view gives the same text each time, and the state does not change."""
     seat, match = next(choosing(game))
     before = match.game.copy(match.state)
     assert drawn_at(match, seat) == drawn_at(match, seat)
@@ -74,7 +74,7 @@ def test_a_presentation_is_pure(game: str) -> None:
 
 @pytest.mark.parametrize("game", current())
 def test_every_style_has_a_look(game: str) -> None:
-    """A style that nobody knows is a typing error: it would be drawn like plain text."""
+    """An unknown style is a typing error and would be drawn as plain text."""
     known = set(LOOKS) | set(presentation(game).palette)
     used = set()
     for number, (seat, match) in enumerate(choosing(game, current()[game].seats[-1])):
@@ -86,7 +86,7 @@ def test_every_style_has_a_look(game: str) -> None:
 
 @pytest.mark.parametrize("game", current())
 def test_colours_change_nothing_but_colours(game: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What stands in a file stands on a terminal as well, in the same columns."""
+    """Text in a file and on a terminal has the same characters in the same columns."""
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.delenv("NO_COLOR", raising=False)
     match = match_at(0.5, game, current()[game].seats[-1])
@@ -98,13 +98,13 @@ def test_colours_change_nothing_but_colours(game: str, monkeypatch: pytest.Monke
 
 
 def test_a_game_without_a_presentation_is_shown_plainly() -> None:
-    """Whoever installs a game without one can still look at it."""
+    """Such a game can be watched with the fallback."""
     assert PLAIN is presentation("a game that nobody has made")
 
 
 @pytest.mark.parametrize("game", current())
 def test_the_plain_presentation_shows_any_game(game: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fields of views, names of moves, all choices: enough to follow, and no crash at any moment."""
+    """It shows the fields of views, names of moves and all choices, at every moment without an exception."""
     monkeypatch.setattr(narration, "presentation", lambda _: PLAIN)
     played = simulation(game)
     told = plain(narration.tell(played.header, played.events()))
@@ -123,7 +123,7 @@ def test_the_plain_presentation_shows_any_game(game: str, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("path", SHARED, ids=lambda path: path.name)
 def test_no_shared_module_names_a_game(path: Path) -> None:
-    """A fifth game is drawn and played without a change to any of these."""
+    """A new game is drawn and played without a change to these modules."""
     if path.parent.name in current() or path.name in EXAMPLES:
         return
     text = path.read_text(encoding="utf-8").lower()
@@ -134,7 +134,7 @@ def test_no_shared_module_names_a_game(path: Path) -> None:
 @pytest.mark.parametrize("language", ["en", "de"])
 @pytest.mark.parametrize("game", current())
 def test_no_choice_begins_with_a_number(game: str, language: str) -> None:
-    """Menus number their entries, and two numbers beside each other could not be told apart."""
+    """Menus number their entries, so an entry that begins with a number would be ambiguous."""
 
     def labels(entries: Iterable[MenuEntry]) -> Iterator[str]:
         for entry in entries:

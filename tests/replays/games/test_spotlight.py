@@ -1,4 +1,4 @@
-"""What boards mark: a choice before it is made, the last move, a bust where it happens, and places to click."""
+"""Boards mark the choice under the cursor, the last move, a bust, and places to click."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ SCREENS = (Room(80, 14), Room(96, 28))
 
 
 def drawn(match: MatchFold, seat: int, spotlight: Spotlight, room: Room = SCREENS[0]) -> Block:
-    """The board as the seat sees it."""
+    """Return the board from the seat's perspective."""
     view = match.game.view(match.state, seat)
     return presentation(match.game.name).board(view, seated(match, seat), room, spotlight)
 
 
 def choices(entries: Sequence[MenuEntry]) -> Iterator[MenuEntry]:
-    """The entries of a menu that are choices, whatever they lie behind."""
+    """Yield all choices of a menu, including submenus."""
     for entry in entries:
         if entry.choice is not None:
             yield entry
@@ -36,7 +36,7 @@ def choices(entries: Sequence[MenuEntry]) -> Iterator[MenuEntry]:
 
 
 def spots(board: Block) -> set[str]:
-    """The places of a board that can be clicked."""
+    """Return the places of a board that can be clicked."""
     styles = (word for line in board for _, style in line.spans for word in style.split())
     return {word.removeprefix(SPOT) for word in styles if word.startswith(SPOT)}
 
@@ -44,7 +44,7 @@ def spots(board: Block) -> set[str]:
 @pytest.mark.parametrize("room", SCREENS)
 @pytest.mark.parametrize("game", current())
 def test_what_a_choice_would_do_is_seen_on_the_board_without_colours(game: str, room: Room) -> None:
-    """Whoever moves the cursor sees it on the table, by signs: a choice with a place there changes how it looks."""
+    """Signs on the table show the choice under the cursor; every choice with a place changes the board."""
     seen = 0
     for seat, match in islice(choosing(game), 5, 40):
         menu = menu_of(match, seat)
@@ -60,7 +60,7 @@ def test_what_a_choice_would_do_is_seen_on_the_board_without_colours(game: str, 
 
 @pytest.mark.parametrize("game", current())
 def test_every_spot_of_an_entry_is_a_place_on_the_board(game: str) -> None:
-    """A click can only lead to what lies there, under the same name."""
+    """A click leads to the entries with the place's name."""
     led = 0
     for seat, match in islice(choosing(game), 5, 40):
         menu = menu_of(match, seat)
@@ -70,14 +70,14 @@ def test_every_spot_of_an_entry_is_a_place_on_the_board(game: str) -> None:
             led += 1
             continue
         for entry in choices(menu):
-            # A special card and a number that is turned up by chance lie in no hand that is drawn.
+            # A special card, or a number turned up by chance, is in no drawn hand.
             assert not entry.spots or set(entry.spots) & there, entry
             led += bool(entry.spots)
     assert led
 
 
 def test_a_bust_is_seen_on_the_board() -> None:
-    """The runners are crossed out where they stood, beside the throw that nobody could use, until the next throw."""
+    """Until the next throw the runners are crossed out in their places, beside the throw that was a bust."""
     before: Any = None
     for _, event, match in after_each_event("cant_stop"):
         view: Any = match.game.view(match.state, 0) if match.started and match.sealed is None else None
@@ -95,7 +95,7 @@ def test_a_bust_is_seen_on_the_board() -> None:
 
 
 def test_the_runners_that_moved_last_look_different() -> None:
-    """Also while the next throw lies there, which an advance has led to."""
+    """The marks stay while the next throw is shown, after an advance."""
     for _, event, match in after_each_event("cant_stop"):
         if isinstance(event, Chosen) and isinstance(event.choice, Advance):
             text = plain(drawn(match, 0, Spotlight(moves=(event.choice,))))
@@ -104,7 +104,7 @@ def test_the_runners_that_moved_last_look_different() -> None:
 
 
 def test_dice_that_belong_together_have_their_sum_below_them() -> None:
-    """Whoever considers columns 5 and 9 sees which two dice make which."""
+    """For columns 5 and 9 the board shows which two dice make each."""
     for seat, match in choosing("cant_stop"):
         for choice in match.game.legal(match.state):
             if isinstance(choice, Advance) and len(choice.columns) == 2:
@@ -116,7 +116,7 @@ def test_dice_that_belong_together_have_their_sum_below_them() -> None:
 
 @pytest.mark.parametrize("game", current())
 def test_a_choice_says_what_it_means(game: str) -> None:
-    """For whoever plays it for the first time: nearly every entry has a sentence for it, and in both languages."""
+    """Nearly every entry has a sentence for new players, in both languages."""
     said = {"en": 0, "de": 0}
     for language in said:
         for seat, match in islice(choosing(game), 60):

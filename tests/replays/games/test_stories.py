@@ -1,4 +1,4 @@
-"""Matches in words: whose move is whose, what it came to, and what a pair of eyes may read."""
+"""Matches in words: the player of each move, its effect, and nothing beyond the reader's perspective."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def told(  # noqa: PLR0917 - what a match and its reader are
     eyes: Perspective = Watcher.JUDGE,
     language: str = "en",
 ) -> Iterator[tuple[Event, list[Sentence], MatchFold, MatchFold]]:
-    """Every event as these eyes see it, its lines, and the match before and after it."""
+    """Yield every event in this perspective with its lines, and the match before and after it."""
     played = simulation(game, seats, options, seed)
     before = played.match.copy()
     seating = seated(before, None, language)
@@ -47,14 +47,14 @@ def told(  # noqa: PLR0917 - what a match and its reader are
 
 
 def words_of(lines: list[Sentence]) -> list[str]:
-    """What is read."""
+    """Return the plain text of lines."""
     return [line.text.plain for line in lines]
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
 @pytest.mark.parametrize("game", current())
 def test_every_event_of_a_match_is_told_and_the_places_come_last(game: str, language: str) -> None:
-    """Also in a short account, which leaves out only what the line behind it says as well."""
+    """The same holds for short accounts, which omit only what the next line repeats."""
     lines: list[str] = []
     for event, said, _, after in told(game, language=language):
         assert said
@@ -100,7 +100,7 @@ def test_every_kind_of_move_is_told_in_both_languages(game: str, language: str) 
 def test_a_throw_is_told_of_the_seat_that_the_rules_say_threw(
     game: str, seats: int, options: dict[str, Any], seed: int
 ) -> None:
-    """Throws do not say whose they are; the fold knows it, through busts, own hits and extra turns."""
+    """Throws do not contain a seat; the fold knows it, through busts, own hits and extra turns."""
     thrown = 0
     for event, lines, before, _ in told(game, seats, options, seed):
         if isinstance(event, Happened) and not isinstance(event.outcome, FirstSeat):
@@ -110,7 +110,7 @@ def test_a_throw_is_told_of_the_seat_that_the_rules_say_threw(
 
 
 def test_dice_of_wuerfelzoo_are_thrown_by_whoever_drew_them() -> None:
-    """A squirrel makes another seat draw, and the bear of one seat throws a die of another again."""
+    """A squirrel makes another seat draw, and a bear throws a die of another seat again."""
     whose = Counter[str]()
     for event, lines, before, _ in told("wuerfelzoo", 4, {"rounds_to": 30}):
         if isinstance(event, Happened) and before.state.stage == 2:
@@ -120,7 +120,7 @@ def test_dice_of_wuerfelzoo_are_thrown_by_whoever_drew_them() -> None:
 
 
 def test_a_bust_of_cants_stop_is_told_with_the_throw() -> None:
-    """Exactly where the rules say that another seat is on turn after a throw."""
+    """The line appears exactly where the rules give the turn to another seat after a throw."""
     busts = 0
     for event, lines, before, after in told("cant_stop", 3):
         if isinstance(event, Happened) and not isinstance(event.outcome, FirstSeat):
@@ -130,7 +130,7 @@ def test_a_bust_of_cants_stop_is_told_with_the_throw() -> None:
 
 
 def told_of(game: str, kind: type[Any], options: Given | None = None) -> Iterator[tuple[Any, str, Any, Any]]:
-    """Every choice of this kind in some matches: what a short account has of it, and the views around it."""
+    """Yield every choice of this kind in some matches: its line in a short account, and the views around it."""
     for seed in range(6):
         for event, lines, before, after in told(game, None, options, seed):
             if isinstance(event, Chosen) and isinstance(event.choice, kind):
@@ -141,7 +141,7 @@ def told_of(game: str, kind: type[Any], options: Given | None = None) -> Iterato
 
 @pytest.mark.parametrize("edition", ["revised", "original"])
 def test_a_tile_that_stars_give_is_told_with_the_stars(edition: str) -> None:
-    """Two stars give the lowest tile of the middle, three the highest; a tile that the sum names needs no reason."""
+    """Two stars give the lowest tile of the middle, three the highest; a tile by its sum needs no reason."""
     found = Counter[str]()
     for choice, said, before, _ in told_of("raffzahn", raffzahn.Take, {"edition": edition}):
         stars = before.dice.count("star")
@@ -157,7 +157,7 @@ def test_a_tile_that_stars_give_is_told_with_the_stars(edition: str) -> None:
 
 
 def test_dice_that_are_thrown_again_are_named() -> None:
-    """By colour in Raffzahn, by what they show in Würfelzoo."""
+    """Raffzahn names dice by colour, Würfelzoo by face."""
     for choice, said, _, _ in told_of("raffzahn", raffzahn.Roll):
         names = ("yellow", "1st", "2nd")
         assert said.endswith("again")
@@ -171,7 +171,7 @@ def test_dice_that_are_thrown_again_are_named() -> None:
 
 
 def test_a_rotten_tooth_and_a_miss_are_told_with_what_they_cost() -> None:
-    """A rotten tooth ends the turn; a miss names the tiles that are given for it."""
+    """A rotten tooth ends the turn; a miss names the tiles that are paid for it."""
     for event, lines, before, after in told("raffzahn", 5, seed=3):
         if isinstance(event, Happened) and "rotten" in str(event.outcome):
             assert words_of(lines)[-1].endswith("the turn ends")
@@ -185,7 +185,7 @@ def test_a_rotten_tooth_and_a_miss_are_told_with_what_they_cost() -> None:
 
 
 def test_own_hits_and_losses_of_raffzahn_are_told_apart() -> None:
-    """What a throw does by itself is told as what it is: the tile turned up, the tile gone, or everything lost."""
+    """Each automatic effect of a throw has its own sentence: a tile turned up, a tile lost, or all tiles lost."""
     found = Counter[str]()
     for seed in range(8):
         if len(found) == 4:
@@ -207,7 +207,7 @@ def test_own_hits_and_losses_of_raffzahn_are_told_apart() -> None:
 
 @pytest.mark.parametrize("eyes", [0, 1, 2, Watcher.PUBLIC], ids=str)
 def test_a_story_tells_hidden_cards_to_those_who_saw_them_alone(eyes: Perspective) -> None:
-    """The words are made from what these eyes saw, and must not say more."""
+    """The words are made from the view of the perspective, and contain nothing beyond it."""
     counted = 0
     everything = [words_of(lines) for _, lines, _, _ in told("allie_gator", 3)]
     for (event, lines, _, _), known in zip(told("allie_gator", 3, eyes=eyes), everything, strict=True):
@@ -219,7 +219,7 @@ def test_a_story_tells_hidden_cards_to_those_who_saw_them_alone(eyes: Perspectiv
 
 
 def test_a_story_goes_on_behind_what_is_hidden() -> None:
-    """Whoever may not see a card still reads who stole it and from whom, and who played what."""
+    """A viewer who may not see a card still reads who stole it from whom, and who played which card."""
     for (event, lines, before, _), (_, known, _, _) in zip(
         told("allie_gator", 3, eyes=Watcher.PUBLIC), told("allie_gator", 3), strict=True
     ):

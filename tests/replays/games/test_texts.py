@@ -1,4 +1,4 @@
-"""The words of each game: both languages say the same things, and everything that is said has a text."""
+"""The texts of each game: equal keys in both languages, and a text for every key in the code."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ CALLED = re.compile(
 
 
 def facts_of(text: str) -> set[str]:
-    """What the text names in braces."""
+    """Return the names in braces of a text."""
     return {name for _, name, _, _ in Formatter().parse(text) if name}
 
 
 def sources(table: str) -> str:
-    """The code that says these words."""
+    """Return the source code that uses these texts."""
     module = import_module(f"rollbook_replays.games.{table}" if table in current() else "rollbook_replays.games")
     folder = Path(str(module.__file__)).parent
     files = sorted(
@@ -42,7 +42,7 @@ def sources(table: str) -> str:
 
 @pytest.mark.parametrize("table", TABLES)
 def test_both_languages_have_the_same_keys_in_the_same_order_with_the_same_facts(table: str) -> None:
-    """A sentence that one language lacks, or a fact, would end a program in the middle of a match."""
+    """A missing sentence or fact would end a program in the middle of a match."""
     assert ["en", "de"] == list(TABLES[table])
     english, german = TABLES[table].values()
     assert list(english) == list(german)
@@ -54,13 +54,13 @@ def test_both_languages_have_the_same_keys_in_the_same_order_with_the_same_facts
 
 @pytest.mark.parametrize("game", current())
 def test_no_game_says_with_a_key_what_others_say_with_it(game: str) -> None:
-    """The words of a game stand beside the shared ones and those of the terminal, and must not replace any."""
+    """The texts of a game are merged with the shared ones and the terminal's, and must not replace any."""
     assert set() == set(TABLES[game]["en"]) & (set(SHARED["en"]) | set(TERMINAL["en"]))
 
 
 @pytest.mark.parametrize("table", TABLES)
 def test_every_key_that_is_named_has_a_text(table: str) -> None:
-    """Keys are plain strings, so only a test finds the one that was mistyped."""
+    """Keys are plain strings, so only a test finds a mistyped one."""
     known = {*TABLES[table]["en"], *SHARED["en"]}
     named = {key for key in CALLED.findall(sources(table)) if "{" not in key}
     assert named
@@ -69,7 +69,7 @@ def test_every_key_that_is_named_has_a_text(table: str) -> None:
 
 @pytest.mark.parametrize("table", TABLES)
 def test_no_text_is_there_for_nothing(table: str) -> None:
-    """Every key is named in the sources, or belongs to a family whose beginning is."""
+    """The sources name every key, or the beginning of its family."""
     found = sources(table) + (sources("shared") if table != "shared" else "".join(map(sources, current())))
     families = set(re.findall(r'f"([a-z_]+\.(?:[a-z_]+\.)*)\{', found))
     endings = re.findall(r'f"\{\w+\}((?:\.[a-z]+)+)"', found)
@@ -88,7 +88,7 @@ def test_no_text_is_there_for_nothing(table: str) -> None:
 @pytest.mark.parametrize("language", ["en", "de"])
 @pytest.mark.parametrize("game", current())
 def test_every_option_and_every_value_has_words_and_help_is_there(game: str, language: str) -> None:
-    """Who opens a match reads words, not the names of fields."""
+    """A player who opens a match reads words, not names of fields."""
     words = Words(language, presentation(game).texts)
     rules = current()[game]
     usual = {option.name: option.default for option in rules.options}
@@ -108,7 +108,7 @@ def test_every_option_and_every_value_has_words_and_help_is_there(game: str, lan
 
 @pytest.mark.parametrize("game", current())
 def test_what_chance_does_next_is_said_in_words_of_the_game(game: str) -> None:
-    """Not in the names that programs have for it."""
+    """The text does not use names from the code."""
     rules = current()[game]
     played = Simulation(rules, rules.settle({}, rules.seats[-1]), rules.seats[-1], seed=1, number=0)
     chances = {
@@ -123,6 +123,6 @@ def test_what_chance_does_next_is_said_in_words_of_the_game(game: str) -> None:
 
 
 def test_an_unknown_language_is_english() -> None:
-    """Better English than nothing, also where a game has no words in the language."""
+    """English replaces a missing language, also in a game without its words."""
     assert "en" == Words("tlh").language
     assert "Hello" == Words("de", {"en": {"greeting": "Hello"}})("greeting")
