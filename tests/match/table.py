@@ -1,4 +1,4 @@
-"""A match played event by event, for tests: chance by fair dice, choices by the test or by the caretaker."""
+"""Plays a match event by event for tests: dice are fair, the test or the caretaker chooses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SECRET = hashlib.sha256(b"a secret for tests").digest()
 
 
 class Table:
-    """A match under way, and the events it is made of."""
+    """A match in progress with its events."""
 
     def __init__(
         self,
@@ -29,7 +29,7 @@ class Table:
         entropy: tuple[bytes, ...] | None = None,
         match_id: str = "a-match",
     ) -> None:
-        """Open the match; nobody sits at it yet."""
+        """Open the match; all seats are free."""
         rules = find(game)
         count = rules.seats[0] if seats is None else seats
         self.entropy = entropy or (b"",) * count
@@ -43,7 +43,7 @@ class Table:
         self.seen: dict[Perspective, list[tuple[int, Event]]] = {}
 
     def take(self, *events: Event) -> Table:
-        """Take the events as the fold does."""
+        """Fold the events into the match."""
         for event in events:
             for perspective, seen in self.seen.items():
                 seen.append((self.match.sequence + 1, self.match.as_seen(event, perspective)))
@@ -52,13 +52,13 @@ class Table:
         return self
 
     def start(self) -> Table:
-        """Seat everybody, get ready, start, and throw until a seat has to choose."""
+        """Fill all seats, get ready, start, and throw until a seat has to choose."""
         seats = range(len(self.entropy))
         self.take(*[SeatTaken(seat) for seat in seats], *[Ready(seat, self.entropy[seat]) for seat in seats], Started())
         return self.chance()
 
     def chance(self) -> Table:
-        """Throw and draw until a seat has to choose, or the match must be sealed."""
+        """Throw and draw until a seat has to choose or the match is over."""
         match = self.match
         while not match.must_be_sealed and not isinstance(match.awaited, ToChoose):
             values = self.dice.values(match.chance_events + 1, match.awaited)  # type: ignore[arg-type]
@@ -73,7 +73,7 @@ class Table:
         return awaited.seat
 
     def choose(self, choice: Any = None, *, by_caretaker: bool | None = None) -> Table:
-        """Choose for the awaited seat, as its caretaker would unless told otherwise, and throw what follows."""
+        """Choose for the awaited seat, the caretaker's choice by default, and take the forced throws."""
         seat = self.awaited_seat
         caretaker = self.match.played_by_caretaker(seat) if by_caretaker is None else by_caretaker
         choice = self.match.game.caretaker(self.match.state) if choice is None else choice
@@ -102,5 +102,5 @@ class Table:
         return [line.removesuffix("\n") for line in write(self.header, self.events)]
 
     def lines_seen(self, perspective: Perspective) -> list[str]:
-        """The plain form as that pair of eyes saw it; it must have been watching from the start."""
+        """Return the plain form from a perspective that watched from the start."""
         return [line.removesuffix("\n") for line in write(self.header, self.seen[perspective])]

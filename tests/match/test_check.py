@@ -1,4 +1,4 @@
-"""The check of a plain form: what is good is accepted, and the first thing wrong is named by its line."""
+"""Checks of the plain form: good files are accepted, and the first wrong line is named."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ GAMES = list(current())
 
 @cache
 def simulated(game: str) -> tuple[str, ...]:
-    """The lines of one simulated match."""
+    """Return the lines of a simulated match."""
     simulation = Simulation(find(game), {}, find(game).seats[1], 42, 0)
     return tuple(line.removesuffix("\n") for line in write(simulation.header, simulation.events()))
 
 
 def wrong(lines: list[str], **how: bool) -> tuple[int, str]:
-    """The line and the reason of the first thing wrong."""
+    """Return number and reason of the first wrong line."""
     with pytest.raises(Wrong) as raised:
         check(lines, **how)
     return raised.value.line, raised.value.reason
 
 
 def first(lines: list[str], key: str, *, after: int = 0) -> int:
-    """The index of the first line with this key."""
+    """Return the index of the first line with this key."""
     return next(index for index, line in enumerate(lines) if index > after and key in json.loads(line))
 
 
 def changed(lines: list[str], index: int, change: Callable[[dict[str, Any]], object]) -> list[str]:
-    """The lines with one of them changed."""
+    """Return the lines with one of them changed."""
     written = json.loads(lines[index])
     change(written)
     return [*lines[:index], dumps(written), *lines[index + 1 :]]
@@ -49,7 +49,7 @@ def changed(lines: list[str], index: int, change: Callable[[dict[str, Any]], obj
 
 @pytest.mark.parametrize("game", GAMES)
 def test_a_simulated_match_is_good_and_its_dice_are_proved(game: str) -> None:
-    """What simulate writes, check accepts."""
+    """The check accepts the output of `rollbook simulate`."""
     lines = list(simulated(game))
     checked = check(lines)
     assert (len(lines), True, True, 0) == (checked.events, checked.finished, checked.dice_proved, checked.withheld)
@@ -57,7 +57,7 @@ def test_a_simulated_match_is_good_and_its_dice_are_proved(game: str) -> None:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_every_dropped_and_every_swapped_line_is_found_where_it_is(game: str) -> None:
-    """A sample of all lines of a match: without one, and with two neighbours exchanged."""
+    """For a sample of all lines: one is removed, or two neighbours are exchanged."""
     lines = list(simulated(game))
     rng = random.Random(1)
     for index in sorted(rng.sample(range(1, len(lines) - 1), 30)):
@@ -68,7 +68,7 @@ def test_every_dropped_and_every_swapped_line_is_found_where_it_is(game: str) ->
 
 @pytest.mark.parametrize("game", GAMES)
 def test_renumbering_does_not_hide_a_dropped_line(game: str) -> None:
-    """Rules and dice find it at the place where it is missing, or at a later one that needs it."""
+    """Rules and dice find the gap at its place or at a later line that depends on it."""
     lines = list(simulated(game))
     for index in (first(lines, "chance"), first(lines, "choice", after=len(lines) // 2)):
         rest = [dumps({**json.loads(line), "seq": json.loads(line)["seq"] - 1}) for line in lines[index + 1 :]]
@@ -88,7 +88,7 @@ def test_renumbering_does_not_hide_a_dropped_line(game: str) -> None:
     ],
 )
 def test_changed_dice_are_found_at_their_line(game: str, key: str, change: Callable[[dict[str, Any]], object]) -> None:
-    """Dice that could have fallen so, but did not, are refused with what the secret gives."""
+    """Possible but wrong dice are refused, with the ones that follow from the secret."""
     lines = list(simulated(game))
     index = first(lines, key)
     line, reason = wrong(changed(lines, index, change))
@@ -97,7 +97,7 @@ def test_changed_dice_are_found_at_their_line(game: str, key: str, change: Calla
 
 
 def test_an_illegal_choice_is_found_at_its_line() -> None:
-    """With the reason that the rules give."""
+    """The reason is that of the rules."""
     lines = list(simulated("cant_stop"))
     index = first(lines, "columns", after=20)
     line, reason = wrong(changed(lines, index, lambda written: written.__setitem__("columns", [2, 12])))
@@ -105,7 +105,7 @@ def test_an_illegal_choice_is_found_at_its_line() -> None:
 
 
 def test_a_choice_of_another_seat_is_found_at_its_line() -> None:
-    """Whose turn it is follows from the fold."""
+    """The awaited seat follows from the fold."""
     lines = list(simulated("cant_stop"))
     index = first(lines, "choice")
     line, reason = wrong(changed(lines, index, lambda written: written.__setitem__("seat", (written["seat"] + 1) % 3)))
@@ -121,14 +121,14 @@ def test_a_wrong_result_is_found_at_the_last_line(game: str) -> None:
 
 
 def test_a_secret_that_does_not_fit_the_commitment_is_found_at_the_last_line() -> None:
-    """A secret that was never committed to proves nothing."""
+    """A secret without a commitment proves no dice."""
     lines = list(simulated("cant_stop"))
     other = [*lines[:-1], lines[-1].replace(json.loads(lines[-1])["secret"], "00" * 32)]
     assert (len(lines), "the secret does not fit the commitment of line 1") == wrong(other)
 
 
 def test_entropy_that_was_not_revealed_so_changes_all_dice() -> None:
-    """The header's entropy is part of the key, so a changed one shows at the first draw."""
+    """The entropy in the header is part of the key, so a changed one shows at the first draw."""
     lines = list(simulated("cant_stop"))
     line, reason = wrong(changed(lines, 0, lambda header: header.__setitem__("entropy", ["11" * 16, "", ""])))
     assert "the secret gives" in reason
@@ -136,14 +136,14 @@ def test_entropy_that_was_not_revealed_so_changes_all_dice() -> None:
 
 
 def test_entropy_of_the_seats_is_proved_too() -> None:
-    """A match with entropy of its seats is good with it, and not without."""
+    """A match with entropy is good with it, and wrong without."""
     lines = Table(entropy=(bytes(16), bytes(range(64)))).start().play_out().lines()
     assert check(lines).dice_proved
     assert "the secret gives" in wrong(changed(lines, 0, lambda header: header.__setitem__("entropy", ["", ""])))[1]
 
 
 def test_time_outs_forfeits_and_caretakers_are_checked() -> None:
-    """What the table's rules say is as binding as what the game's rules say."""
+    """The rules of every table are checked like those of the game."""
     table = Table(seats=3).start()
     lines = table.take(TimedOut(table.awaited_seat)).choose().take(Resigned(0)).play_out().lines()
     assert check(lines).finished
@@ -153,7 +153,7 @@ def test_time_outs_forfeits_and_caretakers_are_checked() -> None:
 
 
 def test_an_unfinished_match_is_said_to_be_so_and_accepted_when_asked() -> None:
-    """Its dice cannot be proved, since nobody has revealed the secret."""
+    """Its dice cannot be proved, because the secret is not revealed yet."""
     lines = list(simulated("raffzahn"))[:40]
     line, reason = wrong(lines)
     assert (40, True) == (line, "--unfinished" in reason)
@@ -162,14 +162,14 @@ def test_an_unfinished_match_is_said_to_be_so_and_accepted_when_asked() -> None:
 
 
 def test_an_aborted_match_is_good_without_a_result() -> None:
-    """Its draws are proved all the same."""
+    """Its draws are proved."""
     table = Table().start().choose()
     checked = check(table.take(Sealed(None, "by_operator", SECRET)).lines())
     assert (True, True) == (checked.finished, checked.dice_proved)
 
 
 def test_what_a_stranger_saw_is_proved_once_the_secret_is_known() -> None:
-    """Hidden cards follow from the secret, so a stranger's copy is checked as strictly as anyone's."""
+    """Hidden cards follow from the secret, so every copy is checked equally strictly."""
     table = Table("allie_gator", seats=3)
     table.seen[Watcher.PUBLIC] = []
     lines = table.start().play_out().lines_seen(Watcher.PUBLIC)
@@ -180,7 +180,7 @@ def test_what_a_stranger_saw_is_proved_once_the_secret_is_known() -> None:
 
 
 def test_what_a_stranger_saw_of_a_running_match_is_not_refused_but_not_verified_either() -> None:
-    """From the first hidden hand on nothing can be refolded."""
+    """From the first hidden hand on the state cannot be folded."""
     table = Table("allie_gator", seats=3)
     table.seen[Watcher.PUBLIC] = []
     lines = table.start().choose().lines_seen(Watcher.PUBLIC)
@@ -191,7 +191,7 @@ def test_what_a_stranger_saw_of_a_running_match_is_not_refused_but_not_verified_
 
 
 def test_nothing_at_all_and_a_line_behind_the_seal_are_refused() -> None:
-    """An empty file is no match, and the seal is the end."""
+    """An empty file is no match, and no line may follow the seal."""
     assert (1, "the file is empty") == wrong([])
     lines = list(simulated("cant_stop"))
     line, _ = wrong([*lines, dumps({"seq": len(lines) + 1, "event": "resumed"})])

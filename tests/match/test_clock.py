@@ -1,4 +1,4 @@
-"""Turn clocks by hand: what a wait costs, who pays, and what is nobody's."""
+"""Turn clocks: the charge of a wait, and the time that no seat is charged."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ RESERVE_MS = 60_000
 
 
 def waiting(seat: int = 0) -> Clock:
-    """A clock on which this seat is waited for since 0, with the whole of its turn and its reserve."""
+    """Return a clock that waits for this seat since 0, with its full turn and reserve."""
     clock = Clock.of(Terms(turn_seconds=30, reserve_seconds=60), 2)
     clock.wait_for(seat, 0)
     return clock
 
 
 def test_a_wait_costs_the_turn_first_and_then_the_reserve_of_that_seat() -> None:
-    """To the millisecond on either side of the end of the turn."""
+    """To the millisecond before and after the end of the turn."""
     for charged_ms, left in (
         (TURN_MS, (0, RESERVE_MS)),
         (TURN_MS + 1, (0, RESERVE_MS - 1)),
@@ -31,7 +31,7 @@ def test_a_wait_costs_the_turn_first_and_then_the_reserve_of_that_seat() -> None
 
 
 def test_a_choice_later_than_the_time_left_leaves_no_debt() -> None:
-    """It was in time if it stands before the time-out; the seat's next turn is as long as every other."""
+    """A choice before the time-out is in time; the seat's next turn has its full length."""
     clock = waiting()
     clock.end_wait(TURN_MS + RESERVE_MS + 5_000)
     assert (0, 0) == (clock.left_ms, clock.reserve_ms[0])
@@ -42,7 +42,7 @@ def test_a_choice_later_than_the_time_left_leaves_no_debt() -> None:
 
 
 def test_what_was_pardoned_counts_for_one_wait_only() -> None:
-    """All pardons of a wait add up; the next wait, of the same turn or another, begins without any."""
+    """All pardons of a wait add up; the next wait, of the same turn or another, starts without pardons."""
     for next_seat in (0, 1):
         clock = waiting()
         clock.pardon(4_000)
@@ -54,7 +54,7 @@ def test_what_was_pardoned_counts_for_one_wait_only() -> None:
 
 
 def test_a_wait_that_runs_goes_on_when_the_same_seat_is_still_awaited() -> None:
-    """Neither what it has cost so far nor what was pardoned is forgotten."""
+    """Its charge so far and its pardons are kept."""
     clock = waiting()
     clock.pardon(1_000)
     clock.wait_for(0, 5_000)
@@ -62,14 +62,14 @@ def test_a_wait_that_runs_goes_on_when_the_same_seat_is_still_awaited() -> None:
 
 
 def test_without_a_clock_nothing_costs_and_nothing_runs_out() -> None:
-    """Reserves stand for nothing without turns to spend them in."""
+    """A reserve has no effect without turn time."""
     clock = Clock.of(Terms(reserve_seconds=60), 2)
     clock.wait_for(0, 0)
     assert (0, None, [0, 0]) == (clock.charge(10**9), clock.runs_out_ms(), clock.reserve_ms)
 
 
 def test_a_copy_is_a_clock_of_its_own() -> None:
-    """What one pays the other does not."""
+    """A charge on the copy does not change the original."""
     clock = waiting()
     other = clock.copy()
     assert clock == other

@@ -1,4 +1,4 @@
-"""Commands on a match: what they append, what they decline, and that a log folds to the ledger it was decided on."""
+"""Commands on a match: the events they append, the reasons they decline, and the fold of the log to the same ledger."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ CLOCKED = Terms(turn_seconds=30, reserve_seconds=60, ready_seconds=20)
 
 
 class Played:
-    """A match kept as a service keeps it: a ledger, and the log of everything that was appended."""
+    """A match as the service keeps it: a ledger, and the log of all appended events."""
 
     def __init__(
         self,
@@ -80,13 +80,13 @@ class Played:
         self.requests = 0
 
     def by(self, player: str = "", *, after_ms: int = 1_000) -> Origin:
-        """Where a command of this player comes from, a moment later."""
+        """Return the origin of a command by this player, a moment later."""
         self.now_ms += after_ms
         self.requests += 1
         return Origin(self.now_ms, player.encode(), self.requests.to_bytes(16, "big") if player else b"")
 
     def append(self, decision: Decision) -> Decision:
-        """Make the decision come true."""
+        """Append the events of the decision."""
         self.log += decision.entries
         self.ledger = decision.after
         return decision
@@ -99,31 +99,31 @@ class Played:
         return self
 
     def start(self) -> Played:
-        """Seat everybody and get ready."""
+        """Fill all seats and get ready."""
         self.sit()
         for seat in range(len(self.ledger.players)):
             self.append(self.ready(seat))
         return self
 
     def ready(self, seat: int) -> Decision:
-        """The readiness of a seat."""
+        """Make a seat ready."""
         assert self.ledger.closing is not None
         link = self.ledger.closing.link
         return decide(self.ledger, GetReady(self.by(f"p{seat}"), link, self.entropy))
 
     def choose(self, choice: Any = None, **how: Any) -> Decision:
-        """A choice of the awaited seat, the caretaker's unless said otherwise."""
+        """Choose for the awaited seat, the caretaker's choice by default."""
         ledger = self.ledger
         choice = ledger.game.caretaker(ledger.match.state) if choice is None else choice
         return decide(ledger, Choose(self.by(f"p{ledger.awaited_seat}", **how), ledger.head, choice))
 
     def refolded(self) -> Ledger:
-        """The ledger of the stored bytes alone."""
+        """Return the ledger folded from the stored bytes alone."""
         return Ledger.fold("m", [Entry(logged.data, logged.private) for logged in self.log])
 
 
 def declined(reason: Why, command: Callable[[], object]) -> Declined:
-    """The command is declined for this reason."""
+    """Assert that the command is declined for this reason."""
     with pytest.raises(Declined) as raised:
         command()
     assert reason == raised.value.reason
@@ -132,20 +132,20 @@ def declined(reason: Why, command: Callable[[], object]) -> Declined:
 
 
 def not_due(command: Callable[[], object]) -> None:
-    """What the service does of its own accord is not to be done now."""
+    """Assert that the service's own command is not due now."""
     with pytest.raises(NotDue):
         command()
 
 
 def kinds(decision: Decision) -> list[str]:
-    """The events of a decision by name."""
+    """Return the names of the events of a decision."""
     return [type(logged.event).__name__ for logged in decision.entries]
 
 
 @pytest.mark.parametrize("name", list(current()))
 @pytest.mark.parametrize("entropy", [b"", bytes(range(16))])
 def test_a_match_played_by_commands_folds_from_its_bytes_to_the_same_ledger(name: str, entropy: bytes) -> None:
-    """What was decided, and what a restarted service reads, are one and the same at every end of a command."""
+    """After every command the decided ledger equals the one that a restarted service folds."""
     rng = random.Random(5)
     played = Played(name, find(name).seats[0], entropy=entropy).start()
     while played.ledger.match.sealed is None:
@@ -158,7 +158,7 @@ def test_a_match_played_by_commands_folds_from_its_bytes_to_the_same_ledger(name
 
 
 def assert_same(expected: Ledger, found: Ledger) -> None:
-    """Two ledgers know the same."""
+    """Assert that two ledgers are equal."""
     for name, value in vars(expected).items():
         other = getattr(found, name)
         if name == "match":
@@ -168,7 +168,7 @@ def assert_same(expected: Ledger, found: Ledger) -> None:
 
 
 def test_a_decision_leaves_the_ledger_as_it_was() -> None:
-    """Nothing has happened before it is durable."""
+    """The ledger changes only after the events are durable."""
     played = Played().start()
     before = played.ledger.copy()
     played.choose()
@@ -176,21 +176,21 @@ def test_a_decision_leaves_the_ledger_as_it_was() -> None:
 
 
 def test_the_last_readiness_starts_the_match_and_throws_in_the_same_append() -> None:
-    """Forced throws are never a command of their own."""
+    """A forced throw is never a separate command."""
     played = Played().sit()
     played.append(played.ready(0))
     assert ["Ready", "Started", "Happened", "Happened"] == kinds(played.ready(1))
 
 
 def test_a_choice_carries_the_forced_throw_behind_it() -> None:
-    """The answer to a choice shows the dice that it led to."""
+    """The answer to a choice contains the dice that follow."""
     played = Played().start()
     played.append(played.choose())
     assert ["Chosen", "Happened"] == kinds(played.choose())
 
 
 def test_the_same_command_finds_the_same_dice_again() -> None:
-    """A retried choice on another server, at another time, shows the same outcome."""
+    """A choice retried on another server, at another time, has the same outcome."""
     played = Played().start()
     played.append(played.choose())
     one, other = played.choose(), played.choose(after_ms=9_000)
@@ -198,7 +198,7 @@ def test_the_same_command_finds_the_same_dice_again() -> None:
 
 
 def test_result_and_seal_are_in_the_append_of_what_ends_the_match() -> None:
-    """There is no moment in which a match is over and has no result."""
+    """A finished match always has a result."""
     played = Played(seats=2).start()
     decision = played.append(decide(played.ledger, Resign(played.by("p0"))))
     assert ["Resigned", "Sealed"] == kinds(decision)
@@ -207,7 +207,7 @@ def test_result_and_seal_are_in_the_append_of_what_ends_the_match() -> None:
 
 
 def test_every_command_knows_the_range_of_events_it_made() -> None:
-    """A retry is answered from the log, whatever has happened since; a time-out belongs to nobody's command."""
+    """A retry is answered from the log at any later time; a time-out belongs to no command."""
     played = Played(seats=3).start()
     origin = played.by("p0")
     played.append(decide(played.ledger, Resign(origin)))
@@ -224,7 +224,7 @@ def test_every_command_knows_the_range_of_events_it_made() -> None:
 
 
 def test_a_time_out_and_the_caretakers_turn_are_one_append() -> None:
-    """The next player does not wait for a seat that is not there."""
+    """The next player does not wait for the absent seat."""
     played = Played(seats=2).start()
     seat = played.ledger.awaited_seat
     runs_out = played.ledger.clock.runs_out_ms()
@@ -237,7 +237,7 @@ def test_a_time_out_and_the_caretakers_turn_are_one_append() -> None:
 
 
 def test_what_a_caretaker_chooses_costs_the_seat_nothing() -> None:
-    """The time-out ends the wait and takes what is left; the caretaker of a lost seat waits for nobody either."""
+    """The time-out charges the rest of the wait; a caretaker's choice charges nothing."""
     played = Played(seats=3).start()
     seat, runs_out = played.ledger.awaited_seat, played.ledger.clock.runs_out_ms()
     assert seat is not None
@@ -256,7 +256,7 @@ def test_what_a_caretaker_chooses_costs_the_seat_nothing() -> None:
 
 
 def test_a_slow_choice_costs_the_turn_first_and_then_the_reserve() -> None:
-    """The clock is a fold of the log."""
+    """The clock is folded from the log."""
     played = Played().start()
     seat = played.ledger.awaited_seat
     assert seat is not None
@@ -268,7 +268,7 @@ def test_a_slow_choice_costs_the_turn_first_and_then_the_reserve() -> None:
 
 
 def test_downtime_is_not_charged() -> None:
-    """A seat has the time that it had when the service went away."""
+    """A seat keeps the time that it had when the service went away."""
     played = Played().start()
     before = played.ledger.clock.runs_out_ms()
     assert before is not None
@@ -279,7 +279,7 @@ def test_downtime_is_not_charged() -> None:
 
 
 def test_no_moment_of_downtime_is_pardoned_twice() -> None:
-    """Whoever comes back may not know what was pardoned before; what was missed since then is, if it is long again."""
+    """A process that comes back may not know earlier pardons; it pardons only what came after them."""
     played = Played().start()
     before = played.ledger.clock.runs_out_ms()
     assert before is not None
@@ -295,7 +295,7 @@ def test_no_moment_of_downtime_is_pardoned_twice() -> None:
 
 
 def test_all_that_is_pardoned_of_a_wait_is_not_more_than_it_has_lasted() -> None:
-    """Several events together cannot give a seat time that has not passed."""
+    """Several events together cannot give a seat more time than has passed."""
     played = Played().start()
     played.append(Decision(played.ledger, played.by(after_ms=9_000), Resumed(8_000)))
     for missed_ms in (1_001, 8_000):
@@ -307,7 +307,7 @@ def test_all_that_is_pardoned_of_a_wait_is_not_more_than_it_has_lasted() -> None
 
 
 def test_a_wait_that_began_after_the_downtime_is_charged() -> None:
-    """It may take a while until a match is pardoned, and whoever is awaited by then was reached by nothing."""
+    """A match may be pardoned late, and a wait that began after the outage lost no time."""
     played = Played().start()
     gone = played.now_ms
     played.append(played.choose(after_ms=100_000))
@@ -315,7 +315,7 @@ def test_a_wait_that_began_after_the_downtime_is_charged() -> None:
 
 
 def test_a_match_without_a_clock_never_times_out() -> None:
-    """And charges nothing."""
+    """Choices in such a match are not charged."""
     played = Played(terms=Terms()).start()
     assert played.ledger.clock.runs_out_ms() is None
     assert 0 == played.choose(after_ms=10**9).entries[0].event.charged_ms  # type: ignore[union-attr]
@@ -323,7 +323,7 @@ def test_a_match_without_a_clock_never_times_out() -> None:
 
 
 def test_a_charged_choice_in_a_match_without_a_clock_is_refused() -> None:
-    """There is nothing that it could be charged to, so nobody can have decided it."""
+    """Without a clock no decision can contain a charge."""
     played = Played(terms=Terms()).start()
     decided = played.choose().entries[0]
     assert isinstance(decided.event, Chosen)
@@ -340,7 +340,7 @@ def test_a_charged_choice_in_a_match_without_a_clock_is_refused() -> None:
 
 
 def test_a_match_that_everybody_leaves_ends_by_itself() -> None:
-    """Three time-outs forfeit a seat; with one player left it is over."""
+    """Three time-outs forfeit a seat; with one player left the match is over."""
     played = Played(seats=2).start()
     for _ in range(8):
         runs_out = played.ledger.clock.runs_out_ms()
@@ -353,11 +353,11 @@ def test_a_match_that_everybody_leaves_ends_by_itself() -> None:
 
 
 def test_seats_are_taken_left_and_closed() -> None:
-    """With the refusal that tells what is free."""
+    """The refusal names the free seats."""
     played = Played(seats=3)
     played.append(decide(played.ledger, TakeSeat(played.by("a"), 1)))
     assert 1 == declined(Why.ALREADY_SEATED, lambda: decide(played.ledger, TakeSeat(played.by("a")))).facts["seat"]
-    # A negative number is refused before anything about this match is looked at.
+    # A negative number is refused before the match is read.
     assert {} == declined(Why.SEAT_UNKNOWN, lambda: decide(played.ledger, TakeSeat(played.by("a"), -1))).facts
     assert (0, 2) == declined(Why.SEAT_TAKEN, lambda: decide(played.ledger, TakeSeat(played.by("b"), 1))).facts["free"]
     for unknown in (3, -1, 10**30):
@@ -373,7 +373,7 @@ def test_seats_are_taken_left_and_closed() -> None:
 
 
 def test_readiness_names_the_closing_event_and_reveals_what_was_committed() -> None:
-    """Nobody chooses entropy after seeing anything of another's."""
+    """No seat chooses its entropy after seeing another's."""
     played = Played(entropy=bytes(range(20)))
 
     def ready(player: str, closing_link: bytes, entropy: bytes) -> Decision:
@@ -399,7 +399,7 @@ def test_readiness_names_the_closing_event_and_reveals_what_was_committed() -> N
 
 
 def test_a_seat_that_does_not_get_ready_aborts_the_match_by_name() -> None:
-    """After `ready_seconds`, and not before."""
+    """The abort comes after `ready_seconds`, not earlier."""
     played = Played().sit()
     played.append(played.ready(0))
     due = Origin(played.ledger.closed_ms + 20_000)
@@ -412,7 +412,7 @@ def test_a_seat_that_does_not_get_ready_aborts_the_match_by_name() -> None:
 
 
 def test_who_may_choose_is_asked_before_what() -> None:
-    """Subject, seat, turn, position, legality: a refusal tells a stranger nothing about a hand."""
+    """The order is subject, seat, turn, position, legality, so a refusal reveals no hand to a stranger."""
     played = Played(seats=3).start()
     ledger = played.ledger
     seat = ledger.awaited_seat
@@ -434,7 +434,7 @@ def test_who_may_choose_is_asked_before_what() -> None:
 
 
 def test_a_seat_that_gave_up_is_played_by_its_caretaker() -> None:
-    """It can neither choose nor give up again."""
+    """Such a seat can neither choose nor resign again."""
     played = Played(seats=3).start()
     seat = played.ledger.awaited_seat
     played.append(decide(played.ledger, Resign(played.by(f"p{seat}"))))
@@ -449,7 +449,7 @@ def test_a_seat_that_gave_up_is_played_by_its_caretaker() -> None:
 
 
 def test_a_match_is_withdrawn_only_before_its_seats_close() -> None:
-    """By whoever opened it; an operator ends it at any time."""
+    """The opener withdraws it; an operator ends it at any time."""
     played = Played()
     decision = decide(played.ledger, Abort(played.by("p0"), by_opener=True))
     assert Sealed(None, "by_operator", SECRET) == decision.entries[0].event
@@ -459,7 +459,7 @@ def test_a_match_is_withdrawn_only_before_its_seats_close() -> None:
 
 
 def test_nothing_is_done_to_a_sealed_match() -> None:
-    """The seal is the end."""
+    """No command is accepted after the seal."""
     played = Played().start()
     played.append(decide(played.ledger, Abort(played.by())))
     by = played.by("p0")
@@ -484,7 +484,7 @@ def test_nothing_is_done_to_a_sealed_match() -> None:
 
 @pytest.mark.parametrize("spoil", ["sequence", "previous", "time_ms"])
 def test_a_ledger_takes_only_what_continues_its_chain(spoil: str) -> None:
-    """A store that lost or changed something is noticed at the first event behind it."""
+    """A store that lost or changed an event is noticed at the next event."""
     played = Played().sit()
     around: dict[str, Any] = {
         "sequence": played.ledger.head.sequence + 1,
@@ -499,7 +499,7 @@ def test_a_ledger_takes_only_what_continues_its_chain(spoil: str) -> None:
 
 
 def test_a_lost_log_is_sealed_with_a_head_that_it_does_not_hold() -> None:
-    """No evidence, evidence for something else, or a head that is not lost: none of it can stand in a log."""
+    """Without evidence, with evidence of another match, or with a head that is not lost, the seal is refused."""
     played = Played().start()
     head = played.ledger.head
     lost = Head(head.sequence + 3, bytes(32), "0" * 16, bytes(64))
@@ -515,7 +515,7 @@ def test_a_lost_log_is_sealed_with_a_head_that_it_does_not_hold() -> None:
 
 
 def test_a_log_that_does_not_begin_as_it_should_is_refused() -> None:
-    """Another match's event 1, another secret, or something else altogether."""
+    """The first event is of another match, has another secret, or is no `opened`."""
     played = Played()
     first = played.log[0]
     with pytest.raises(Misplaced, match="name of the match"):
@@ -527,7 +527,7 @@ def test_a_log_that_does_not_begin_as_it_should_is_refused() -> None:
 
 
 def test_the_position_that_a_command_came_with_is_spoken_of_last() -> None:
-    """After everything about seat and match, so that nobody learns by it how far a match has got."""
+    """It is checked after seat and match, so strangers do not learn how far a match has got."""
     played = Played(seats=3).sit()
     misplaced = Declined(Why.POSITION_AHEAD, "too far")
     declined(Why.SEATS_CLOSED, lambda: decide(played.ledger, LeaveSeat(played.by("p0"), misplaced=misplaced)))
@@ -538,13 +538,13 @@ def test_the_position_that_a_command_came_with_is_spoken_of_last() -> None:
 
 
 def ready_of(played: Played, misplaced: Declined) -> GetReady:
-    """A readiness in which nothing is wrong but the position that came along."""
+    """Return a readiness whose only error is its position."""
     assert played.ledger.closing is not None
     return GetReady(played.by("p0"), played.ledger.closing.link, played.entropy, misplaced=misplaced)
 
 
 def test_a_choice_that_cannot_be_read_is_told_to_nobody_but_the_seat_awaited() -> None:
-    """What is wrong with it may say what the game is about; seat, turn and position come before it."""
+    """A refusal of a choice could reveal the game, so seat, turn and position are checked first."""
     played = Played(seats=3).start()
     seat, head = played.ledger.awaited_seat, played.ledger.head
     assert seat is not None
@@ -562,7 +562,7 @@ def test_a_choice_that_cannot_be_read_is_told_to_nobody_but_the_seat_awaited() -
 
 
 def test_an_event_answers_the_very_command_that_made_it_and_no_other() -> None:
-    """A retry gets its answer again; a request id that is used for something else does not."""
+    """A retry gets its answer again; another command with the same request id does not."""
     played = Played(seats=3)
     by = played.by("p0")
     seated = played.append(decide(played.ledger, TakeSeat(by, 1))).entries[0]
@@ -591,7 +591,7 @@ def test_an_event_answers_the_very_command_that_made_it_and_no_other() -> None:
 
 
 def test_a_decision_that_did_not_come_true_leaves_no_trace_in_what_requests_made() -> None:
-    """Copies share what is settled: only what is durable may be shared, and older ledgers do not see it."""
+    """Copies share settled requests: only durable ones may be shared, and older ledgers do not see them."""
     played = Played().start()
     before, decision = played.ledger, played.choose()
     request = decision.entries[0].request
@@ -616,7 +616,7 @@ def test_a_decision_that_did_not_come_true_leaves_no_trace_in_what_requests_made
 def test_a_match_whose_players_come_and_go_is_sealed_before_its_log_is_too_long(
     last: Callable[[Played], Decision], events_before: int
 ) -> None:
-    """The seal is in the append that fills the log, so that no match stays without one."""
+    """The append that fills the log contains the seal, so every match gets one."""
     played = Played(terms=Terms(is_private=True))
     while played.ledger.head.sequence < MOST_EVENTS - 1 - events_before:
         event: Event = SeatLeft(0) if played.ledger.match.taken[0] else SeatTaken(0, b"p0")

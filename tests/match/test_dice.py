@@ -1,4 +1,4 @@
-"""Fair dice against the numbers of the scheme's published vectors; no number here was made by the code under test."""
+"""Fair dice equal the published vectors of the scheme, whose numbers were made by other code."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ STOCK = (*range(1, 71), *[71] * 6, *[72] * 5, *[73] * 4, *[74] * 3)
 
 
 def bytes_of(texts: list[str]) -> list[bytes]:
-    """Hexadecimal texts as bytes."""
+    """Parse hexadecimal texts."""
     return [bytes.fromhex(text) for text in texts]
 
 
 def written_cards(cards: tuple[Any, ...]) -> list[Any]:
-    """Cards as notation writes them."""
+    """Return cards as notation writes them."""
     return [SPECIALS.get(card, card) for card in cards]
 
 
@@ -58,7 +58,7 @@ AWAITED: dict[str, Callable[[Dice, int], Any]] = {
 
 @pytest.mark.parametrize("match", MATCHES, ids=[match["match_id"] for match in MATCHES])
 def test_commitments_key_and_links_are_those_of_the_vectors(match: dict[str, Any]) -> None:
-    """A verifier in another language must come to the same bytes."""
+    """A verifier in another language must compute the same bytes."""
     secret = bytes.fromhex(match["secret"])
     assert match["commitment"] == commitment(secret).hex()
     entropy = bytes_of(match["entropy"])
@@ -72,7 +72,7 @@ def test_commitments_key_and_links_are_those_of_the_vectors(match: dict[str, Any
 
 @pytest.mark.parametrize("match", MATCHES, ids=[match["match_id"] for match in MATCHES])
 def test_heads_are_signed_as_in_the_vectors(match: dict[str, Any]) -> None:
-    """The head is a statement that anyone can verify with the published key, and only that statement."""
+    """A head is a statement that anyone can verify with the published key."""
     key = Ed25519PrivateKey.from_private_bytes(bytes.fromhex(VECTORS["signing_key"]))
     public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(VECTORS["public_key"]))
     last_link = bytes.fromhex(match["link_of_event_bytes_abc"])
@@ -95,7 +95,7 @@ def test_every_draw_is_that_of_the_vectors(match: dict[str, Any], event: str) ->
 
 
 def test_every_kind_of_number_in_the_vectors_is_compared() -> None:
-    """A vector that is added later must not be passed over in silence."""
+    """A vector added later must not be skipped silently."""
     assert {name for match in MATCHES for draws in match["draws"].values() for name in draws} == {
         *AWAITED,
         "bot_uniform_10_x4",
@@ -103,7 +103,7 @@ def test_every_kind_of_number_in_the_vectors_is_compared() -> None:
 
 
 def test_short_throws_and_the_general_way_give_the_same_faces() -> None:
-    """The quick way for throws that fit one block is only quick."""
+    """Throws that fit one block take a fast path, which must give the same faces."""
     faces = tuple(range(6))
     for event in range(1, 500):
         dice = Dice(b"\1" * 32)

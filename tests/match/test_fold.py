@@ -27,7 +27,7 @@ from tests.match.table import SECRET, Table
 
 
 def misplaced(table: Table, event: Event) -> str:
-    """Why the fold does not take the event; nothing of it has changed."""
+    """Return the reason why the fold refuses the event; the match stays unchanged."""
     before = vars(table.match.copy())
     with pytest.raises((Misplaced, Illegal)) as refused:
         table.match.take(event)
@@ -36,7 +36,7 @@ def misplaced(table: Table, event: Event) -> str:
 
 
 def time_out_turn(table: Table) -> None:
-    """The awaited seat's turn runs out and its caretaker plays the rest of it."""
+    """Time out the awaited seat's turn, and let its caretaker play the rest."""
     seat = table.awaited_seat
     table.take(TimedOut(seat))
     if table.match.must_forfeit is not None:
@@ -46,7 +46,7 @@ def time_out_turn(table: Table) -> None:
 
 
 def test_seats_can_be_left_and_taken_again_until_all_are_taken() -> None:
-    """The last seat closes them; from then on nobody joins or leaves."""
+    """The last seat closes them; then no seat can be taken or left."""
     table = Table(seats=2).take(SeatTaken(1), SeatLeft(1), SeatTaken(1))
     assert "seat 1 is taken already" == misplaced(table, SeatTaken(1))
     assert "seat 0 is empty" == misplaced(table, SeatLeft(0))
@@ -59,7 +59,7 @@ def test_seats_can_be_left_and_taken_again_until_all_are_taken() -> None:
 
 
 def test_readiness_comes_after_the_seats_and_before_the_start() -> None:
-    """Entropy is revealed only when nobody can choose it any more."""
+    """Entropy is revealed only after all seats have chosen theirs."""
     table = Table(seats=2).take(SeatTaken(0))
     assert "a seat can get ready only once all seats are taken" == misplaced(table, Ready(0))
     table.take(SeatTaken(1), Ready(1))
@@ -72,19 +72,19 @@ def test_readiness_comes_after_the_seats_and_before_the_start() -> None:
 
 @pytest.mark.parametrize("event", [Chosen(0, Stop()), TimedOut(0), Resigned(0), Resumed(), Forfeited(0)])
 def test_nothing_is_played_before_the_start(event: Event) -> None:
-    """Until everybody is ready there is nobody to play."""
+    """A match has no turns before all seats are ready."""
     assert "the match has not started" == misplaced(Table(seats=2), event)
 
 
 def test_a_match_is_opened_once() -> None:
-    """Event 1 is the only one of its kind."""
+    """A second event 1 is refused."""
     table = Table()
     assert isinstance(table.opened, Opened)
     assert "a match is opened once" == misplaced(table, table.opened)
 
 
 def test_only_the_awaited_seat_chooses() -> None:
-    """A choice of another seat is refused by the table, an illegal one by the game."""
+    """The table refuses a choice of another seat, the game an illegal one."""
     table = Table().start()
     seat = table.awaited_seat
     other = 1 - seat
@@ -97,7 +97,7 @@ def test_only_the_awaited_seat_chooses() -> None:
 def test_a_seat_that_the_match_does_not_have_breaks_the_lifecycle_before_it_breaks_the_turn(
     seat: int, *, awaits_chance: bool
 ) -> None:
-    """The audit reports the first step that does not hold, and the step about seats comes before the turns."""
+    """The audit reports the first failing step, and the step about seats comes before the turns."""
     table = Table(seats=3)
     seats = range(3)
     table.take(*[SeatTaken(taken) for taken in seats], *[Ready(ready) for ready in seats], Started())
@@ -111,7 +111,7 @@ def test_a_seat_that_the_match_does_not_have_breaks_the_lifecycle_before_it_brea
 
 
 def test_a_refused_choice_leaves_the_turn_where_it_was() -> None:
-    """Also the first one of a turn, while the seat before it had timed out."""
+    """This includes the first choice of a turn after a time-out of the previous seat."""
     table = Table(seats=3).start()
     time_out_turn(table)
     late = table.match.turn_of
@@ -122,7 +122,7 @@ def test_a_refused_choice_leaves_the_turn_where_it_was() -> None:
 
 
 def test_the_caretaker_chooses_only_for_absent_seats_and_only_what_it_would() -> None:
-    """Nobody can pass a choice off as the caretaker's, nor the caretaker's as a player's."""
+    """A player's choice cannot pass as a caretaker's, nor the reverse."""
     table = Table().start()
     seat = table.awaited_seat
     first, *others = table.match.game.legal(table.match.state)
@@ -135,7 +135,7 @@ def test_the_caretaker_chooses_only_for_absent_seats_and_only_what_it_would() ->
 
 
 def test_a_timed_out_turn_ends_with_the_turn() -> None:
-    """The next turn of the seat is its own again."""
+    """In its next turn the seat chooses for itself again."""
     table = Table().start()
     seat = table.awaited_seat
     time_out_turn(table)
@@ -147,7 +147,7 @@ def test_a_timed_out_turn_ends_with_the_turn() -> None:
 
 
 def test_three_turns_in_a_row_timed_out_forfeit_the_seat() -> None:
-    """The third time-out is followed by the forfeit at once, and with two seats by the seal."""
+    """The forfeit follows the third time-out at once, and with two seats also the seal."""
     table = Table(seats=3).start()
     seat = table.awaited_seat
     for _ in range(2):
@@ -163,7 +163,7 @@ def test_three_turns_in_a_row_timed_out_forfeit_the_seat() -> None:
 
 
 def test_a_turn_played_in_time_ends_the_row_of_time_outs() -> None:
-    """Only turns in a row count."""
+    """Only consecutive turns count."""
     table = Table(seats=3).start()
     seat = table.awaited_seat
     for _ in range(2):
@@ -175,7 +175,7 @@ def test_a_turn_played_in_time_ends_the_row_of_time_outs() -> None:
 
 
 def test_with_one_player_left_the_match_is_sealed_with_that_player_first() -> None:
-    """Whoever gave up later stands above whoever gave up before."""
+    """A seat that gave up later ranks above one that gave up earlier."""
     table = Table(seats=3).start()
     table.take(Resigned(2), Resigned(0))
     assert table.match.must_be_sealed
@@ -186,14 +186,14 @@ def test_with_one_player_left_the_match_is_sealed_with_that_player_first() -> No
 
 
 def test_a_seat_gives_up_once() -> None:
-    """A second resignation has no meaning."""
+    """A second resignation is refused."""
     table = Table(seats=3).start().take(Resigned(1))
     assert "seat 1 has given up already" == misplaced(table, Resigned(1))
     assert "there is no seat 3" == misplaced(table, Resigned(3))
 
 
 def test_a_forfeited_seat_ranks_last_also_where_its_caretaker_wins_the_game() -> None:
-    """The places are those of the players first."""
+    """Seats that did not forfeit come first."""
     table = Table(seats=3).start().take(Resigned(0)).play_out()
     sealed = table.match.sealed
     assert sealed is not None
@@ -203,7 +203,7 @@ def test_a_forfeited_seat_ranks_last_also_where_its_caretaker_wins_the_game() ->
 
 @pytest.mark.parametrize("places", [None, (), (1, 1), (2, 1, 3)])
 def test_a_wrong_result_is_refused(places: Sequence[int] | None) -> None:
-    """The result follows from the fold, not from whoever writes it down."""
+    """The result follows from the fold, not from the event."""
     table = Table(seats=3).start().take(Resigned(2), Resigned(1))
     event = Sealed(tuple(places) if places is not None else None, None, SECRET)
     assert "the places are [1, 2, 3]" in misplaced(table, event)
@@ -240,7 +240,7 @@ def test_the_last_event_of_a_match_that_never_starts_is_the_seal_as_well() -> No
 
 
 def test_seats_that_wait_are_named_by_a_seal_that_says_not_ready() -> None:
-    """Once all seats are ready the list would be empty, so the reason cannot be that one."""
+    """Once all seats are ready the list would be empty, so this reason is impossible."""
     table = Table(seats=2).take(SeatTaken(0), SeatTaken(1), Ready(0), Ready(1))
     for reason in ("not_ready", "not_ready:"):
         assert "are not seats" in misplaced(table, Sealed(None, reason, SECRET))

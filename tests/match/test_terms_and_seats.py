@@ -1,4 +1,4 @@
-"""What event 1 agrees on and seats bring about: when a match may expire, who was not ready, who is of the house."""
+"""Terms of event 1 and facts of seats: expiry, seats that were not ready, bots of the house."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EXPIRING = Terms(open_seconds=60, idle_seconds=3_600)
 
 
 def expired_after(played: Played, milliseconds: int) -> Sealed:
-    """The seal of a match in which nothing has happened for so long."""
+    """Return the seal of a match after this time without an event."""
     decision = Decision(
         played.ledger, Origin(played.ledger.time_ms + milliseconds), Sealed(None, EXPIRED, played.ledger.secret)
     )
@@ -24,7 +24,7 @@ def expired_after(played: Played, milliseconds: int) -> Sealed:
 
 @pytest.mark.parametrize("seats", [0, 1])
 def test_a_match_with_free_seats_may_expire_after_its_open_seconds(seats: int) -> None:
-    """Counted from the last event, whatever that was, and not a millisecond sooner."""
+    """Counted from the last event of any kind, exact to the millisecond."""
     played = Played(terms=EXPIRING)
     for seat in range(seats):
         played.append(decide(played.ledger, TakeSeat(played.by(f"p{seat}"))))
@@ -34,7 +34,7 @@ def test_a_match_with_free_seats_may_expire_after_its_open_seconds(seats: int) -
 
 
 def test_a_match_without_a_clock_may_expire_after_its_idle_seconds() -> None:
-    """Only once it has started: while seats get ready their own limit counts."""
+    """Only after the start: while seats get ready their own limit applies."""
     played = Played(terms=EXPIRING).sit()
     with pytest.raises(Misplaced, match="does not expire while its seats get ready"):
         expired_after(played, 10**9)
@@ -46,13 +46,13 @@ def test_a_match_without_a_clock_may_expire_after_its_idle_seconds() -> None:
 
 @pytest.mark.parametrize("terms", [Terms(), Terms(turn_seconds=30, open_seconds=60, idle_seconds=3_600)])
 def test_a_match_with_a_clock_or_without_such_terms_never_expires(terms: Terms) -> None:
-    """Clocks end the former; the latter is simulated."""
+    """Clocks end matches with a clock; matches without such terms are simulated."""
     with pytest.raises(Misplaced, match="not been left alone"):
         expired_after(Played(terms=terms).start(), 10**12)
 
 
 def test_a_match_that_is_over_does_not_expire() -> None:
-    """It has a result, and that stands."""
+    """Its result stays."""
     played = Played(terms=EXPIRING).start()
     match = played.ledger.match
     match.forfeited.append(0)
@@ -62,7 +62,7 @@ def test_a_match_that_is_over_does_not_expire() -> None:
 
 
 def test_every_seat_that_is_not_ready_is_named() -> None:
-    """Ascending; naming fewer, more or others is refused."""
+    """Ascending; a list with fewer, more or other seats is refused."""
     played = Played(seats=4).sit()
     played.append(played.ready(1))
     due = Origin(played.ledger.closed_ms + 20_000)
@@ -75,7 +75,7 @@ def test_every_seat_that_is_not_ready_is_named() -> None:
 
 
 def test_a_bot_of_the_house_is_named_in_its_event() -> None:
-    """The event says so, and comes back from its bytes; other players are no such bots."""
+    """Its `seat_taken` has the mark, which survives encoding; other players have none."""
     played = Played()
     for player, house in (("p0", True), ("p1", False)):
         decision = played.append(decide(played.ledger, TakeSeat(played.by(player), house=house)))

@@ -1,4 +1,4 @@
-"""The replay file's bytes: what is written is read back, and what is no whole file is told apart."""
+"""The bytes of replay files: written files are read back, and incomplete files are refused."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ UNKNOWN = b"\xf8\x07\x01"
 
 
 def small_replay() -> Replay:
-    """A sealed match of Allie Gator, with what its draws hide."""
+    """Return a sealed match of Allie Gator with its hidden outcomes."""
     return record(Simulation(find("allie_gator", 1), {}, 2, 7, 0), KEY)
 
 
 def test_a_replay_is_read_as_it_was_written() -> None:
-    """Events stand in the file byte for byte, and both signatures hold."""
+    """The file has the events byte for byte, and both signatures are valid."""
     replay = small_replay()
     stored = read(write(replay, KEY))
     assert replay == stored.replay
@@ -41,7 +41,7 @@ def test_a_replay_is_read_as_it_was_written() -> None:
 
 
 def test_names_can_be_removed_without_breaking_the_file() -> None:
-    """Somebody who wants to be forgotten takes nothing of the match along."""
+    """Removing the names leaves the rest of the match intact."""
     stored = read(without_names(write(small_replay(), KEY)))
     assert () == stored.replay.names
     assert stored.names is None
@@ -59,7 +59,7 @@ def test_names_can_be_removed_without_breaking_the_file() -> None:
     ids=["twice", "out of order", "unknown", "unknown in a part"],
 )
 def test_a_body_is_written_in_one_way_only(change: Callable[[bytes], bytes]) -> None:
-    """Two files of one match are the same bytes, and nothing travels in one that no reader looks at."""
+    """Two files of one match have the same bytes, and unread fields cannot hide data."""
     data, start = write(small_replay(), KEY), container._HEADER.size
     *around, length = container._HEADER.unpack(data[:start])
     body = change(data[start : start + length])
@@ -68,7 +68,7 @@ def test_a_body_is_written_in_one_way_only(change: Callable[[bytes], bytes]) -> 
 
 
 def test_names_are_written_in_one_way_only() -> None:
-    """They are signed apart, and hold nothing that no reader looks at either."""
+    """Names are signed apart and cannot hide data either."""
     stored = write(replace(small_replay(), names=("Anna", "Tom")), KEY)
     names = ReplayNames(match_id=small_replay().match_id, names=["Anna", "Tom"]).SerializeToString()
     assert 1 == stored.count(names)
@@ -81,7 +81,7 @@ def test_names_are_written_in_one_way_only() -> None:
 
 
 def test_a_file_cut_at_any_length_or_extended_is_no_replay() -> None:
-    """A copy that stopped half-way must never look like a shorter match."""
+    """A partial copy must never look like a shorter match."""
     data = write(small_replay(), KEY)
     for length in range(len(data)):
         with pytest.raises(NotAReplay):

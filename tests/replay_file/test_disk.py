@@ -1,4 +1,4 @@
-"""Replay files from a disk: as they are or packed with gzip, and never more of one than a replay can have."""
+"""Replay files are read from disk, plain or in gzip, up to the largest size of a replay."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PACKED = gzip.compress(DATA, mtime=0)
 
 
 def written(folder: Path, data: bytes) -> Path:
-    """A file with this content."""
+    """Write a file with this content."""
     file = folder / "match.rollbook.gz"
     file.write_bytes(data)
     return file
@@ -24,7 +24,7 @@ def written(folder: Path, data: bytes) -> Path:
 
 @pytest.mark.parametrize("data", [DATA, PACKED, b""], ids=["as it is", "packed", "empty"])
 def test_a_file_is_read_whether_it_is_packed_or_not(data: bytes, tmp_path: Path) -> None:
-    """Whoever sends a file may pack it; its name does not matter."""
+    """A file may be compressed under any name."""
     assert (DATA if data else b"") == read_file(written(tmp_path, data))
 
 
@@ -43,18 +43,18 @@ def test_a_file_is_read_whether_it_is_packed_or_not(data: bytes, tmp_path: Path)
     ids=["cut", "extended", "two streams", "magic alone", "checksum", "nonsense", "too large", "bomb"],
 )
 def test_what_was_not_packed_well_is_no_replay(data: bytes, why: str, tmp_path: Path) -> None:
-    """And a bomb is not unpacked further than a replay can go."""
+    """A zip bomb is unpacked at most to the largest size of a replay."""
     with pytest.raises(NotAReplay, match=why):
         read_file(written(tmp_path, data))
 
 
 def test_a_file_that_is_too_large_is_read_so_far_that_it_shows(tmp_path: Path) -> None:
-    """Whoever reads it says so; a disk full of zeros takes no memory."""
+    """One byte beyond the limit is read, so the reader can refuse the file with little memory."""
     assert LARGEST_FILE + 1 == len(read_file(written(tmp_path, bytes(LARGEST_FILE + 1_000))))
 
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
-    """Nobody may ever write into it."""
+    """A pipe may never have a writer."""
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OSError, match="a pipe or a device"):
         read_file(tmp_path / "pipe")

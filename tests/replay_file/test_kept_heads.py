@@ -1,4 +1,4 @@
-"""Heads that people kept: what is written is read, and whatever else stands there is refused by its line."""
+"""Files of kept heads: written heads are read back, and other content is refused by line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HEAD = WitnessedHead("cant_stop-7-0", 57, bytes(32), "0123456789abcdef", bytes(r
 
 
 def test_heads_are_read_as_they_were_written() -> None:
-    """Of any number of matches, also with empty lines between."""
+    """The heads are of several matches, with empty lines between."""
     heads = [HEAD, WitnessedHead("raffzahn-1-2", 1, bytes(range(32)), "f" * 16, bytes(64))]
     lines = write_heads(heads)
     assert heads == read_heads(lines.replace("\n", "\n\n"))
@@ -46,7 +46,7 @@ def test_heads_are_read_as_they_were_written() -> None:
     ],
 )
 def test_a_head_with_a_wrong_part_is_refused_by_its_line_and_the_part(key: str, value: Any, why: str) -> None:
-    """Whoever typed or cut it can mend it."""
+    """The user can correct the named part."""
     first = write_heads([HEAD])
     wrong = json.dumps({**json.loads(first), key: value})
     with pytest.raises(WrongLine, match=f"2: {why}"):
@@ -54,7 +54,7 @@ def test_a_head_with_a_wrong_part_is_refused_by_its_line_and_the_part(key: str, 
 
 
 def test_a_head_that_says_something_twice_is_refused() -> None:
-    """Two readers might take two different heads from it."""
+    """Two readers could take two different heads from it."""
     line = write_heads([HEAD]).rstrip("\n}") + ',"sequence":58}'
     with pytest.raises(WrongLine, match="each of them once"):
         read_heads(line)
@@ -62,6 +62,6 @@ def test_a_head_that_says_something_twice_is_refused() -> None:
 
 @pytest.mark.parametrize("line", ["{", "\x1b[2J", "# mine\x0b{}\n{", "[" * 900, "[]", '"' + "x" * 1_000 + '"', "7"])
 def test_what_is_no_json_object_is_refused(line: str) -> None:
-    """Also what is nested or long enough to harm a parser."""
+    """This includes nested and long values that could harm a parser."""
     with pytest.raises(WrongLine):
         read_heads(line)

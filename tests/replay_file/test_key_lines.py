@@ -1,4 +1,4 @@
-"""Key files for audits: what is written is read, and whatever else stands there is refused by its line."""
+"""Key files for audits: written keys are read back, and other content is refused by line."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ WEAK = bytes.fromhex(SMALL_ORDER[0])
 
 
 def refusal(text: str) -> WrongLine:
-    """Why no keys are read."""
+    """Return the refusal of a text."""
     with pytest.raises(WrongLine) as refused:
         read_keys(text)
     return refused.value
 
 
 def test_keys_are_read_as_they_were_written() -> None:
-    """Under the ids by which files and heads name them, with their roles, and names to the end of the line."""
+    """Keys are read with their ids, roles and names, which reach to the end of the line."""
     lines = write_keys([ONE, TWO])
     assert f"{key_line(ONE.public)} head Rollbook Köln e. V.\n{key_line(TWO.public)} replay #2\n" == lines
     assert {ONE.key_id: ONE, TWO.key_id: TWO} == read_keys(lines)
@@ -31,7 +31,7 @@ def test_keys_are_read_as_they_were_written() -> None:
 
 
 def test_what_editors_leave_in_a_file_does_not_matter() -> None:
-    """A byte-order mark, ends of lines as Windows has them, blank lines, comments, no end of the last line."""
+    """A byte-order mark, Windows line ends, blank lines, comments, and a missing last line end."""
     lines = write_keys([ONE, TWO])
     windows = "\ufeff# of the spring cup\n \t\n\n" + lines
     for text in (windows, windows.replace("\n", "\r\n"), lines.rstrip("\n"), lines + lines, "\ufeff" + lines):
@@ -71,7 +71,7 @@ def test_what_editors_leave_in_a_file_does_not_matter() -> None:
     ids=ascii,
 )
 def test_a_line_that_is_no_key_is_refused_by_its_number(line: str) -> None:
-    """A key under another's name would let anybody sign; and what is said of it can be printed."""
+    """A key under another's name could sign for it; and the refusal can be printed safely."""
     end = "\n" if not line.endswith("\r") else "\r\n"
     refused = refusal(f"{TWO.line}\n# comment\n{line}{end}")
     assert (3, True) == (refused.line, str(refused).isprintable())
@@ -79,14 +79,14 @@ def test_a_line_that_is_no_key_is_refused_by_its_number(line: str) -> None:
 
 @pytest.mark.parametrize("line", [key_line(ONE.public), f"{key_line(ONE.public)} ", f"{key_line(ONE.public)} Rollbook"])
 def test_a_line_without_a_role_is_refused_with_how_to_get_a_good_one(line: str) -> None:
-    """Files of before there were roles have such lines, and so has what is made of a key by hand."""
+    """Files from before the roles, and hand-made ones, have such lines."""
     assert "`rollbook key DATA --published` writes" in refusal(line).reason
     assert "--role bundle --name" in refusal(line).reason
 
 
 @pytest.mark.parametrize("other", [KnownKey(ONE.public, KeyRole.BUNDLE, ONE.name), KnownKey(ONE.public, ONE.role, "b")])
 def test_a_key_has_one_role_and_one_name(other: KnownKey) -> None:
-    """Else it would vouch for two services, or do the work of two keys; also where two files say so."""
+    """Otherwise it would vouch for two services or have both roles; the check covers several files."""
     why = f"key {ONE.key_id} is {other} here, and {ONE} before: it can be but one of them"
     assert (2, why) == (refusal(write_keys([ONE, other])).line, refusal(write_keys([ONE, other])).reason)
     with pytest.raises(WrongLine, match="1: "):
@@ -95,7 +95,7 @@ def test_a_key_has_one_role_and_one_name(other: KnownKey) -> None:
 
 
 def test_the_keys_of_a_service_are_called_by_its_name_or_by_its_oldest_head_key() -> None:
-    """The oldest stays what it is when keys are rotated, so the name stays as well."""
+    """The oldest key stays when keys are rotated, so the name stays too."""
     one, two, three = (Ed25519PrivateKey.from_private_bytes(bytes([number]) * 32).public_key() for number in range(3))
     keys = keys_of_service([one, two], [three])
     roles = [KeyRole.HEAD, KeyRole.HEAD, KeyRole.REPLAY]
@@ -106,7 +106,7 @@ def test_the_keys_of_a_service_are_called_by_its_name_or_by_its_oldest_head_key(
 
 
 def test_a_file_of_too_many_keys_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A judge's memory is not for a stranger to fill."""
+    """A stranger's file cannot fill the judge's memory."""
     monkeypatch.setattr(public_keys, "MOST_KEYS", 1)
     with pytest.raises(WrongLine, match="2: there are at most 1 keys"):
         read_keys(write_keys([ONE, TWO]))
@@ -114,7 +114,7 @@ def test_a_file_of_too_many_keys_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_carriage_return_ends_a_line_only_before_a_line_feed() -> None:
-    """The last line may lack its end, and then has nothing behind its name."""
+    """The last line may lack its end; a carriage return there belongs to no name."""
     assert {ONE.key_id: ONE} == read_keys(f"{ONE.line}\r\n")
     with pytest.raises(WrongLine, match="1: a name has"):
         read_keys(f"{ONE.line}\r")

@@ -1,4 +1,4 @@
-"""Moves as bytes without a message in between: the same bytes as by messages, or none."""
+"""Moves are encoded and decoded without protobuf messages, to the same bytes as with them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MATCHES = 3
 
 
 def moves(game: AnyGame) -> list[Any]:
-    """What happened and what was chosen in some matches."""
+    """Return the outcomes and choices of some matches."""
     found: list[Any] = []
     for number in range(MATCHES):
         for _, event in Simulation(game, {}, game.seats[number % len(game.seats)], 1, number).events():
@@ -34,7 +34,7 @@ def moves(game: AnyGame) -> list[Any]:
 
 
 def by_messages(game: AnyGame, outcome: Any) -> bytes:
-    """What an event of this outcome says behind the link before it."""
+    """Return the bytes that an event of this outcome has after the previous link."""
     event = events_pb2.Event()
     event.happened.outcome.CopyFrom(write_outcome(game, outcome))
     return event.SerializeToString(deterministic=True)
@@ -42,7 +42,7 @@ def by_messages(game: AnyGame, outcome: Any) -> bytes:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_moves_of_matches_are_the_same_bytes_both_ways(name: str) -> None:
-    """None of them has to go the long way, or the tables would be of no use."""
+    """Every move takes the fast path, else the tables would be useless."""
     game = find(name)
     compact = compact_of(game)
     for move in moves(game):
@@ -55,7 +55,7 @@ def test_moves_of_matches_are_the_same_bytes_both_ways(name: str) -> None:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_a_choice_is_read_only_from_the_one_way_to_write_it(name: str) -> None:
-    """Bytes are changed, left out, repeated and put in: what is read is what messages read, from what they write."""
+    """Bytes are changed, removed, repeated and inserted; the fast path decodes only canonical ones, as messages do."""
     seed = random.randrange(1 << 32)
     print(f"seed {seed}")
     rng = random.Random(seed)
@@ -94,7 +94,7 @@ def test_what_is_out_of_the_ordinary_goes_the_long_way() -> None:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_a_choice_without_a_field_is_read_only_if_it_may_be_left_out(name: str) -> None:
-    """As by messages, which refuse it."""
+    """Messages refuse such a choice too."""
     game = find(name)
     for kind in game.choices:
         sent = games_pb2.Choice()

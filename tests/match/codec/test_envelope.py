@@ -1,4 +1,4 @@
-"""Events as bytes: written once, read back to the same, and nothing hidden in them."""
+"""Events are encoded once, decode to equal events, and contain no hidden part."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ LOST = Head(12, b"l" * 32, "0123456789abcdef", b"s" * 64)
 
 
 def logged(event: Event, game: Any = GAME, **around: Any) -> Logged:
-    """The event in bytes, somewhere in a log."""
+    """Return the event encoded at some place of a log."""
     return write_bytes(game, event, **{"sequence": 9, "time_ms": 1_700_000_000_000, "previous": bytes(32), **around})
 
 
@@ -67,7 +67,7 @@ def logged(event: Event, game: Any = GAME, **around: Any) -> Logged:
     ids=lambda event: type(event).__name__,
 )
 def test_every_kind_of_event_reads_back_from_its_bytes(event: Event) -> None:
-    """With its number, its time, the link before and the request it came from."""
+    """Number, time, previous link and request are decoded too."""
     written = logged(event, request=b"r" * 16)
     assert written == read_bytes(written.data, written.private, GAME)
     assert written.data == logged(event, request=b"r" * 16).data
@@ -75,7 +75,7 @@ def test_every_kind_of_event_reads_back_from_its_bytes(event: Event) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_event_1_names_every_option_and_the_terms(case: Case) -> None:
-    """A log says itself what is played; false and 0 are said too."""
+    """A log names all options, including false and 0."""
     terms = Terms(30, 120, 60, 10, is_private=True)
     opened = Opened("m", case.game.name, case.game.version, case.options, ("",) * case.seats, b"c" * 32, terms)
     written = logged(opened, case.game, sequence=1, previous=genesis("m"), secret=SECRET)
@@ -86,7 +86,7 @@ def test_event_1_names_every_option_and_the_terms(case: Case) -> None:
 
 @pytest.mark.parametrize("name", list(current()))
 def test_a_whole_match_is_one_chain_of_bytes(name: str) -> None:
-    """Each event carries the link of the one before; a stranger's reading knows everything but the hidden cards."""
+    """Each event has the link of the one before; without private data only the hidden cards are unknown."""
     game = find(name)
     simulation = Simulation(game, {}, game.seats[0], 6, 0)
     previous = genesis(simulation.opened.match_id)
@@ -105,7 +105,7 @@ def test_a_whole_match_is_one_chain_of_bytes(name: str) -> None:
 
 @pytest.mark.parametrize("name", list(current()))
 def test_nothing_lies_beside_an_event_that_hides_nothing(name: str) -> None:
-    """What is there says what it is: not even an empty message stands for nothing."""
+    """Such an event has no private data at all, not even an empty message."""
     simulation = Simulation(find(name), {}, find(name).seats[0], 6, 0)
     private = {logged(event, find(name), sequence=number).private for number, event in simulation.events()}
     assert b"" in private
@@ -132,7 +132,7 @@ def test_nothing_lies_beside_an_event_that_hides_nothing(name: str) -> None:
     ],
 )
 def test_bytes_that_are_no_event_of_this_match_are_unreadable(data: bytes, why: str) -> None:
-    """An older replica, or a broken store, must not pass over what it cannot read."""
+    """An older replica, or one with a broken store, must not skip unreadable events."""
     with pytest.raises(Unreadable, match=why):
         read_bytes(data, b"", GAME)
 
@@ -148,7 +148,7 @@ def test_bytes_that_are_no_event_of_this_match_are_unreadable(data: bytes, why: 
     ],
 )
 def test_an_opening_that_is_not_known_here_is_unreadable(opened: proto.Opened, why: str) -> None:
-    """A later envelope, scheme, game or ruleset is for a later program."""
+    """A later envelope, scheme, game or ruleset needs a later program."""
     with pytest.raises(Unreadable, match=why):
         read_bytes(proto.Event(sequence=1, opened=opened).SerializeToString())
     with pytest.raises(Unreadable, match="begins with"):
@@ -156,7 +156,7 @@ def test_an_opening_that_is_not_known_here_is_unreadable(opened: proto.Opened, w
 
 
 def test_what_is_remembered_of_one_claim_is_not_written_for_another() -> None:
-    """Claims of more pieces than there can be hold one None; no event of theirs passes for one with other numbers."""
+    """Draws with an impossible count of hidden pieces share one None; a cached encoding must not mix their counts."""
     game = find("allie_gator")
     claims = [1, LONGEST_LIST + 1, 300_000_000, LONGEST_LIST + 1, 1]
     for count in claims:

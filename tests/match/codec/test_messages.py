@@ -1,4 +1,4 @@
-"""Choices and outcomes as messages: what a stranger can send is a choice or a refusal, and nothing else."""
+"""Choices and outcomes as messages: every message of a stranger is a choice or a refusal."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ INTS = st.one_of(st.integers(-1, 80), st.integers(-(2**31), 2**31 - 1))
 
 @pytest.mark.parametrize("name", GAMES)
 def test_all_moves_of_a_match_read_back_from_their_messages(name: str) -> None:
-    """One round trip through bytes for every choice and outcome; what is hidden is not in the bytes."""
+    """Every choice and outcome is encoded and decoded; hidden parts are not in the bytes."""
     game = find(name)
     simulation = Simulation(game, {}, game.seats[1], 5, 0)
     for _, event in simulation.events():
@@ -55,7 +55,7 @@ def test_all_moves_of_a_match_read_back_from_their_messages(name: str) -> None:
 
 
 def positions(game: Game[Any, Any, Any]) -> list[Any]:
-    """States in which a seat has to choose, of all kinds that a match goes through."""
+    """Return states of every kind in which a seat has to choose."""
     rng = random.Random(3)
     state = game.start({}, game.seats[-1])
     found = []
@@ -78,7 +78,7 @@ POSITIONS = {name: positions(current()[name]) for name in GAMES}
 
 
 def any_choice(name: str) -> st.SearchStrategy[Message]:
-    """Any value that a choice message of the game can hold, as bytes would bring it."""
+    """Strategy for any content of the game's choice message, as bytes could bring it."""
     message = stubs_of(current()[name]).choice
     kinds = message.DESCRIPTOR.oneofs_by_name["kind"].fields
     return st.one_of(st.just(message()), *[_of_kind(message, kind) for kind in kinds])
@@ -113,7 +113,7 @@ def _field(field: FieldDescriptor) -> st.SearchStrategy[Any]:
 @settings(max_examples=300, deadline=None)
 @given(data=st.data())
 def test_whatever_a_choice_message_holds_is_played_or_refused(name: str, data: st.DataObject) -> None:
-    """Huge, doubled, empty, unset and out of range: a refusal that explains itself, and the state stays as it was."""
+    """Huge, doubled, empty, unset and out-of-range values give a refusal, and the state stays unchanged."""
     game = current()[name]
     message = data.draw(any_choice(name))
     for state in data.draw(st.lists(st.sampled_from(POSITIONS[name]), min_size=1, max_size=4)):
@@ -132,7 +132,7 @@ def test_whatever_a_choice_message_holds_is_played_or_refused(name: str, data: s
 
 @pytest.mark.parametrize("name", GAMES)
 def test_a_message_without_a_choice_is_refused_with_the_choices_there_are(name: str) -> None:
-    """Unset, or of a kind that only a newer client knows."""
+    """The kind is unset, or only a newer client knows it."""
     with pytest.raises(Invalid, match=", ".join(current()[name].choices)) as refused:
         choice_in(current()[name], stubs_of(current()[name]).choice())
     assert Reason.NOTHING_CHOSEN == refused.value.reason
@@ -140,7 +140,7 @@ def test_a_message_without_a_choice_is_refused_with_the_choices_there_are(name: 
 
 @pytest.mark.parametrize("name", GAMES)
 def test_a_field_that_is_not_set_is_not_taken_for_zero(name: str) -> None:
-    """Die 0, pile 0 and seat 0 exist: who forgets to say which is asked."""
+    """Die 0, pile 0 and seat 0 exist, so a missing field must not mean 0."""
     game = current()[name]
     for kind, choice in game.choices.items():
         message = stubs_of(game).choice()
@@ -165,7 +165,7 @@ def test_a_list_longer_than_any_game_needs_is_refused_unread() -> None:
 
 
 def test_outcomes_that_do_not_fit_what_lies_beside_them_are_unreadable() -> None:
-    """Three cards were drawn, two lie beside the event: something is lost."""
+    """If three cards were drawn and two are in the private data, some are lost."""
     game = current()["allie_gator"]
     drawn = AllieGatorOutcome(draw=AllieGatorOutcome.Draw(seat=0, count=3))
     stolen = AllieGatorOutcome(steal=AllieGatorOutcome.Steal())

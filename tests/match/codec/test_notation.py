@@ -1,4 +1,4 @@
-"""The plain form: the bytes that notation promises, and nothing else read."""
+"""The plain form: its promised bytes, and a strict reader."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ GAMES = list(current())
 
 
 def reread(lines: list[str]) -> list[str]:
-    """The lines after reading and writing them again."""
+    """Read the lines and write them again."""
     header = read_header(lines[0])
     read = LineReader(header)
     return [line.removesuffix("\n") for line in write(header, [read(line) for line in lines[1:]])]
 
 
 def test_the_first_lines_of_a_simulated_match_are_those_of_the_published_example() -> None:
-    """The header's keys and order, the components, and the lifecycle lines, byte for byte."""
+    """Keys and order of the header, the components, and the lifecycle lines, byte for byte."""
     lines = list(write(*_parts(Simulation(find("cant_stop"), {}, 2, 7, 0))))
     header, *lifecycle = lines[:6]
     assert header.startswith(
@@ -114,14 +114,14 @@ def _parts(simulation: Simulation) -> tuple[Any, Any]:
     ],
 )
 def test_every_kind_of_line_is_written_and_read_as_notation_has_it(game: str, event: Event, line: str) -> None:
-    """The table of notation, line by line; what is read is written again to the same bytes."""
+    """The lines of the documented table; decoded lines encode to the same bytes."""
     assert line == LineWriter(find(game))(9, event)
     assert [line] == reread([Table(game).lines()[0], line])[1:]
 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_a_whole_match_reads_back_to_the_same_bytes(game: str) -> None:
-    """One round trip each way, with entropy, a time-out and a resignation."""
+    """A match with entropy, a time-out and a resignation is written and read."""
     table = Table(game, seats=3, entropy=(bytes(16), b"", bytes(range(64)))).start()
     table.take(TimedOut(table.awaited_seat)).choose()
     lines = table.take(Resigned(0)).play_out().lines()
@@ -130,7 +130,7 @@ def test_a_whole_match_reads_back_to_the_same_bytes(game: str) -> None:
 
 @pytest.mark.parametrize("perspective", [Watcher.PUBLIC, Watcher.JUDGE, 0, 2])
 def test_a_match_reads_back_as_a_perspective_saw_it(perspective: Watcher | int) -> None:
-    """Hidden cards are null with their number, and stay so."""
+    """Hidden cards are null with their count, and stay so."""
     table = Table("allie_gator", seats=3)
     table.seen[perspective] = []
     lines = table.start().play_out().lines_seen(perspective)
@@ -139,21 +139,21 @@ def test_a_match_reads_back_as_a_perspective_saw_it(perspective: Watcher | int) 
 
 
 def test_a_name_is_written_as_it_is() -> None:
-    """UTF-8, not escapes, also for names."""
+    """Names are UTF-8 without escapes."""
     header = Table("wuerfelzoo").lines()[0].replace("Seat 0", "Jürgen 🦊 \\"[:-1])
     assert "Jürgen 🦊" in read_header(header).opened.names[0]
     assert [header] == reread([header])
 
 
 def test_a_choice_that_names_one_of_two_things_is_read_as_it_is() -> None:
-    """What is not named stays unnamed, and hides nothing of what stands behind it; the rules refuse it."""
+    """The missing name stays missing and does not hide later fields; the rules refuse the choice."""
     read = LineReader(read_header(Table("allie_gator").lines()[0]))
     assert (9, Chosen(1, Gift(None, 2))) == read('{"seq":9,"seat":1,"choice":"gift","target":2}')
     assert (9, Chosen(1, Gift(0, None))) == read('{"seq":9,"seat":1,"choice":"gift","pile":0}')
 
 
 def test_lists_in_choices_are_accepted_in_any_order() -> None:
-    """A person who writes a line need not sort; what we write is ascending."""
+    """People need not sort lists; our own lines are ascending."""
     header = Table().lines()[0]
     line = '{"seq":9,"seat":1,"choice":"advance","columns":[5,4]}'
     assert ['{"seq":9,"seat":1,"choice":"advance","columns":[4,5]}'] == reread([header, line])[1:]
@@ -204,14 +204,14 @@ GOOD = '{"seq":9,"seat":1,"choice":"advance","columns":[4,5]}'
     ],
 )
 def test_what_is_no_line_is_refused_with_the_reason(line: str, why: str) -> None:
-    """Whatever a file holds, the reader says what is wrong and raises nothing else."""
+    """For any line the reader raises its own exception with the reason."""
     read = LineReader(read_header(Table().lines()[0]))
     with pytest.raises(Unreadable, match=why.replace("[", "\\[")):
         read(line)
 
 
 def change(key: str, value: object) -> Callable[[dict[str, Any]], None]:
-    """A change of one key of a header."""
+    """Return a change of one key of a header."""
     return lambda header: header.__setitem__(key, value)
 
 
@@ -245,7 +245,7 @@ def change(key: str, value: object) -> Callable[[dict[str, Any]], None]:
     ],
 )
 def test_what_is_no_header_is_refused_with_the_reason(spoil: Callable[[dict[str, Any]], None], why: str) -> None:
-    """The header names everything that the match depends on, exactly."""
+    """The header has every fact that the match depends on, exactly."""
     header = json.loads(Table().lines()[0])
     spoil(header)
     with pytest.raises(Unreadable, match=why):
@@ -253,7 +253,7 @@ def test_what_is_no_header_is_refused_with_the_reason(spoil: Callable[[dict[str,
 
 
 def test_the_seal_of_a_table_reveals_the_secret_of_the_commitment() -> None:
-    """So that everybody can recompute the dice."""
+    """With the secret anyone can recompute the dice."""
     last = json.loads(Table().start().play_out().lines()[-1])
     assert SECRET.hex() == last["secret"]
 

@@ -1,4 +1,4 @@
-"""Views, legal choices and options over the wire: a bot cannot tell them from what the rules give."""
+"""Views, legal choices and options survive encoding: bots see what the rules give."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.rules.cases import CASES, Case
 
 @pytest.mark.parametrize("name", list(current()))
 def test_views_and_legal_choices_read_back_as_the_rules_give_them(name: str) -> None:
-    """From the start of a match to its end, through the bytes that travel."""
+    """All states of a match are encoded and decoded."""
     rng = random.Random(3)
     game = find(name)
     played = Played(name, game.seats[0])
@@ -39,13 +39,13 @@ def test_views_and_legal_choices_read_back_as_the_rules_give_them(name: str) -> 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_options_read_back_as_they_were_agreed(case: Case) -> None:
-    """Also an edition, which is a word in the rules and a number in messages."""
+    """This includes an edition, which is a word in the rules and a number in messages."""
     written = write_options(case.game, case.options).SerializeToString()
     assert case.options == read_options(case.game, games_pb2.Options.FromString(written), case.seats)
 
 
 def test_messages_of_another_game_are_refused() -> None:
-    """A bot is never given what it cannot read."""
+    """A bot never receives a message that it cannot decode."""
     game = find("cant_stop")
     with pytest.raises(Unreadable):
         read_view(game, games_pb2.View())

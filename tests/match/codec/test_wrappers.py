@@ -1,4 +1,4 @@
-"""What holds something of whatever game: listed games in their own fields, all others as `Any`; one way for each."""
+"""Messages that hold data of any game: listed games have their own fields, others use `Any`; one encoding each."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ URL = "type.googleapis.com/rollbook.v1.FirstSeat"
 
 @pytest.mark.parametrize("wrapper", WRAPPERS, ids=lambda wrapper: wrapper.DESCRIPTOR.name)
 def test_a_listed_game_has_one_name_and_one_number_everywhere(wrapper: type[Message]) -> None:
-    """A reader that knows one of these messages knows them all."""
+    """A reader that knows one of these messages knows all of them."""
     numbers = {field.name: field.number for field in games_pb2.Options.DESCRIPTOR.fields}
     assert {field.name: field.number for field in wrapper.DESCRIPTOR.fields}.items() <= numbers.items()
     assert ["game"] == [oneof.name for oneof in wrapper.DESCRIPTOR.oneofs]
@@ -40,14 +40,14 @@ def test_a_listed_game_has_one_name_and_one_number_everywhere(wrapper: type[Mess
 
 @pytest.mark.parametrize("message", [CantStopChoice(roll=CantStopChoice.Roll()), CantStopChoice()])
 def test_a_listed_game_travels_in_its_field(message: CantStopChoice) -> None:
-    """Also with nothing set: which game it is must not be lost."""
+    """An empty message still names its game."""
     sent = games_pb2.Choice.FromString(wrap(games_pb2.Choice(), message).SerializeToString())
     assert (message, None) == (unwrap(sent, CantStopChoice), unwrap(sent, RaffzahnChoice))
     assert "cant_stop" == content(sent) == sent.WhichOneof("game")
 
 
 def test_another_game_travels_as_any_with_its_full_name() -> None:
-    """The file of games need not know it."""
+    """`games.proto` does not list such a game."""
     wrapped = wrap(games_pb2.Choice(), FirstSeat(seat=3))
     assert URL == wrapped.other.type_url
     sent = games_pb2.Choice.FromString(wrapped.SerializeToString())
@@ -71,19 +71,19 @@ def test_another_game_travels_as_any_with_its_full_name() -> None:
     ids=["bare", "slash", "scheme", "host", "name", "cut", "long varint", "default", "twice"],
 )
 def test_what_is_not_canonical_is_not_read(url: str, value: bytes) -> None:
-    """One content has one encoding, or the same match could be two logs."""
+    """Each content has one encoding, or one match could have two logs."""
     assert unwrap(games_pb2.Choice(other=Other(type_url=url, value=value)), FirstSeat) is None
 
 
 def test_a_listed_game_is_not_read_from_other() -> None:
-    """It would be a second way to write the same."""
+    """Otherwise a listed game would have two encodings."""
     packed = Other()
     packed.Pack(CantStopChoice(roll=CantStopChoice.Roll()))
     assert unwrap(games_pb2.Choice(other=packed), CantStopChoice) is None
 
 
 def test_nothing_is_nothing() -> None:
-    """Neither content nor message."""
+    """An empty wrapper has neither content nor message."""
     assert content(games_pb2.View()) is None
     assert unwrap(games_pb2.View(), Position) is None
     assert OTHER not in listed(games_pb2.View)
