@@ -12,19 +12,19 @@ from rollbook.rules.options import Options, OptionValue, written
 from rollbook.rules.refusals import Invalid
 
 VALUES: dict[str, tuple[OptionValue, ...]] = {"rounds_to": (0, 1, 30)}
-"""The values tried of options that have too many to try them all; 999 has its own test."""
+"""Sample values of options with too many values; 999 has its own test."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One way to play a game."""
+    """A game with options and a number of seats."""
 
     game: Game[Any, Any, Any]
     options: Options
     seats: int
 
     def __str__(self) -> str:
-        """The case as an id of tests and a name of files."""
+        """Return the id of the case for tests and files."""
         differing = [
             f"{option.name}={written(self.options[option.name])}"
             for option in self.game.options
@@ -34,7 +34,7 @@ class Case:
 
 
 def all_cases() -> list[Case]:
-    """Every combination that the game does not refuse."""
+    """Return every combination that the game accepts."""
     cases = []
     for game in current().values():
         values = [VALUES.get(option.name, tuple(option.values)) for option in game.options]

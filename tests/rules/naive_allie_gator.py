@@ -1,6 +1,6 @@
-"""Allie Gator again, slowly: every conceivable choice is held against sentences written straight from the rules page.
+"""A slow second implementation of Allie Gator: every conceivable choice is checked against the rules page.
 
-Nothing here comes from the functions under test but the table as a judge sees it.
+It uses only the judge's view, and no function under test.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ SPECIAL_CARDS = {Reverse: 71, Steal: 72, Raise: 73, Gift: 74}
 
 
 def conceivable() -> Iterator[Choice]:
-    """Every choice with cards, piles and seats in and a little out of range, in the order in which legal ones stand."""
+    """Yield every choice with cards, piles and seats in and slightly out of range, in the order of legal choices."""
     cards = [Card(card) for card in range(-1, 76)]
     piles = range(-1, 3)
     seats = range(-1, 6)
@@ -31,12 +31,12 @@ CONCEIVABLE = tuple(conceivable())
 
 
 def legal(table: View) -> list[Choice]:
-    """Whatever the seat whose turn it is may choose."""
+    """Return the legal choices of the seat whose turn it is."""
     return [choice for choice in CONCEIVABLE if is_legal(table, choice)]
 
 
 def is_legal(table: View, choice: Choice) -> bool:
-    """Whether the seat whose turn it is may choose this."""
+    """Whether the choice is legal for the seat whose turn it is."""
     assert table.seat is not None
     hand = hand_of(table, table.seat)
     if type(choice) in SPECIAL_CARDS and SPECIAL_CARDS[type(choice)] not in hand:
@@ -62,30 +62,30 @@ def is_legal(table: View, choice: Choice) -> bool:
 
 
 def hand_of(table: View, seat: int) -> tuple[Card, ...]:
-    """The hand of a seat; a judge sees them all."""
+    """Return the hand of a seat, from a judge's view."""
     hand = table.players[seat].hand
     assert hand is not None
     return hand
 
 
 def holds_number(hand: tuple[Card, ...], card: Card) -> bool:
-    """Whether this is a number card, and in the hand."""
+    """Whether the card is a number card of the hand."""
     return 1 <= card <= 70 and card in hand
 
 
 def others(table: View) -> list[int]:
-    """The seats whose turn it is not."""
+    """Return the other seats."""
     return [seat for seat in range(len(table.players)) if seat != table.seat]
 
 
 def lies_well(table: View, card: Card, pile: int) -> bool:
-    """Whether a card is between the pile's top card and its target."""
+    """Whether the card is between the top card and the target of the pile."""
     lying = table.piles[pile]
     return card < max(lying.targets) and all(card > covered for covered in lying.cards)
 
 
 def caretaker(table: View) -> Choice:
-    """The lowest card that lies well, most room first, pile 0 first; else snap with the highest number card."""
+    """Return the lowest fitting card, by most room, then pile 0; else snap with the highest number card."""
     assert table.seat is not None
     laying = [choice for choice in legal(table) if isinstance(choice, Number)]
     if laying:

@@ -1,4 +1,4 @@
-"""A second opinion on Can't Stop's advances: slow, literal, and written from the rules page alone."""
+"""A slow, literal second implementation of Can't Stop's advances, from the rules page alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LENGTHS = {2: 3, 3: 5, 4: 7, 5: 9, 6: 11, 7: 13, 8: 11, 9: 9, 10: 7, 11: 5, 12: 
 def advances(
     dice: tuple[int, ...], markers: dict[int, int], runners: dict[int, int], won: set[int]
 ) -> set[tuple[int, ...]]:
-    """Every advance, found by trying all orders of the dice as two pairs."""
+    """Return every advance, by trying all orders of the dice as two pairs."""
 
     def usable(column: int, placed: dict[int, int]) -> bool:
         if column in won:
@@ -28,7 +28,7 @@ def advances(
         if usable(first, runners) and usable(second, moved(first, runners)):
             found.add(tuple(sorted((first, second))))
         elif usable(first, runners):
-            # The pair that was used first leaves nothing for the other.
+            # The first pair leaves no runner for the other.
             found.add((first,))
         elif usable(second, runners):
             found.add((second,))
@@ -36,7 +36,7 @@ def advances(
 
 
 def hasty(choices: set[tuple[int, ...]], runners: dict[int, int]) -> set[tuple[int, ...]]:
-    """Only what places the most new runners, and of that what uses the most different ones."""
+    """Keep the choices that place the most new runners, and of these the ones that use the most runners."""
     if not choices:
         return set()
     most_new = max(len(set(columns) - set(runners)) for columns in choices)

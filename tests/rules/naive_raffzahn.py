@@ -1,7 +1,7 @@
-"""A second opinion on Raffzahn: slow, literal, and written from the rules page alone.
+"""A slow, literal second implementation of Raffzahn, from the rules page alone.
 
-A position is plain data: for every tile a pair of a place ("middle", "open", "safe" or "out") and the seat it lies in
-front of. Nothing of the game's own code is used.
+A position is plain data: for every tile a pair of a place ("middle", "open", "safe" or "out") and its seat. It uses no
+code of the game.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Named = tuple[Any, ...]
 
 @dataclass
 class Position:
-    """What lies on the table, and what the seat whose turn it is waits for."""
+    """The table, and the awaited move of the seat whose turn it is."""
 
     edition: str
     announce: bool
@@ -33,7 +33,7 @@ class Position:
 
 
 def what_is_hit(position: Position, number: int) -> str:
-    """The three words of the page for a tile, or nothing where there is no such tile."""
+    """Return what a number hits, in the page's words; empty if no tile has the number."""
     if number not in position.where:
         return "nothing"
     place, owner = position.where[number]
@@ -45,7 +45,7 @@ def what_is_hit(position: Position, number: int) -> str:
 
 
 def rows_of_the_table(position: Position) -> tuple[str, int | None]:
-    """What the throw that lies there means, and the tile it offers."""
+    """Return the meaning of the current throw, and the offered tile."""
     dice = position.dice
     if dice[0] == "rotten":
         return "rotten", None
@@ -71,12 +71,12 @@ def rows_of_the_table(position: Position) -> tuple[str, int | None]:
 
 
 def tiles_of(position: Position, seat: int, *places: str) -> list[int]:
-    """The tiles in front of a seat."""
+    """Return the tiles in front of a seat."""
     return [tile for tile, (place, owner) in position.where.items() if owner == seat and place in places]
 
 
 def surrenders(position: Position) -> set[tuple[int, ...]]:
-    """Every subset of the seat's tiles is tried."""
+    """Return the legal surrenders, by trying every subset of the seat's tiles."""
     mine = sorted(tiles_of(position, position.seat, "open", "safe"))
 
     def worth(tiles: tuple[int, ...]) -> int:
@@ -92,7 +92,7 @@ def surrenders(position: Position) -> set[tuple[int, ...]]:
 
 
 def choices(position: Position) -> set[Named]:
-    """Every legal choice."""
+    """Return every legal choice."""
     if position.waits_for == "surrender":
         return {("surrender", tiles) for tiles in surrenders(position)}
     if position.waits_for != "choice":
@@ -115,22 +115,22 @@ def choices(position: Position) -> set[Named]:
 
 
 def turn_of(position: Position, seat: int) -> Position:
-    """The beginning of a turn."""
+    """Return the position at the beginning of a seat's turn."""
     return replace(position, seat=seat, throws=0, dice=(), announced=None, waits_for="throw")
 
 
 def next_turn(position: Position) -> Position:
-    """The turn of the next seat clockwise."""
+    """Return the position at the beginning of the next seat's turn, clockwise."""
     return turn_of(position, (position.seat + 1) % position.seats)
 
 
 def moved(position: Position, tile: int, place: str, owner: int | None) -> Position:
-    """The same with one tile elsewhere."""
+    """Return the position with one tile moved."""
     return replace(position, where={**position.where, tile: (place, owner)})
 
 
 def thrown(position: Position, dice: tuple[str, ...]) -> Position:
-    """After a throw, with everything that then happens by itself."""
+    """Return the position after a throw and its automatic effects."""
     position = replace(position, dice=dice, throws=position.throws + 1, waits_for="choice")
     row, _ = rows_of_the_table(position)
     if row == "rotten":
@@ -151,7 +151,7 @@ def thrown(position: Position, dice: tuple[str, ...]) -> Position:
 
 
 def chosen(position: Position, choice: Named) -> Position:
-    """After a legal choice."""
+    """Return the position after a legal choice."""
     if choice[0] == "pass":
         return next_turn(position)
     if choice[0] == "roll":
@@ -172,7 +172,7 @@ def chosen(position: Position, choice: Named) -> Position:
 
 
 def placed(position: Position) -> tuple[int, ...]:
-    """The place of every seat: one more than the seats that are better."""
+    """Return the place of every seat: one more than the number of better seats."""
 
     def better(one: int, other: int) -> bool:
         ones, others = (tiles_of(position, seat, "open", "safe") for seat in (one, other))

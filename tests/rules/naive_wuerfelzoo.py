@@ -1,6 +1,6 @@
-"""Würfelzoo once more, as slowly and plainly as the rules page says it: every subset is formed and looked at.
+"""A slow second implementation of Würfelzoo, from the rules page: every subset of the dice is tried.
 
-Nothing here uses the game's own module. Dice are a mapping from identity to what is shown, one mapping a seat.
+It uses no code of the game. Dice are a mapping from identity to face, one mapping a seat.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ FROM_LARGE_TO_SMALL = ["elephant", "bear", "boar", "fox", "squirrel", "worm"]
 
 
 def subsets(hand: Hand) -> Iterator[tuple[int, ...]]:
-    """Every set of dice that is not empty, small sets first, then ascending."""
+    """Yield every non-empty set of dice, small sets first, then ascending."""
     for size in range(1, len(hand) + 1):
         yield from combinations(sorted(hand), size)
 
 
 def may_be_played(hand: Hand, dice: Sequence[int], middle: Sequence[str]) -> bool:
-    """Whether these dice of the hand may be laid onto what the middle shows."""
+    """Whether these dice of the hand may be laid onto the middle."""
     shown = [hand[die] for die in dice]
     if "trap" in shown:
         return False
@@ -36,7 +36,7 @@ def may_be_played(hand: Hand, dice: Sequence[int], middle: Sequence[str]) -> boo
 
 
 def plays(hand: Hand, middle: Sequence[str]) -> list[tuple[int, ...]]:
-    """Every legal play, in the order that the game promises."""
+    """Return every legal play, in the order that the game promises."""
 
     def key(dice: tuple[int, ...]) -> tuple[int, int, list[int], int, list[int]]:
         animals = [die for die in dice if hand[die] != "x2"]
@@ -48,12 +48,12 @@ def plays(hand: Hand, middle: Sequence[str]) -> list[tuple[int, ...]]:
 
 
 def rerolls(hand: Hand) -> list[tuple[int, ...]]:
-    """Every legal reroll, in the order that the game promises."""
+    """Return every legal reroll, in the order that the game promises."""
     return list(subsets(hand))
 
 
 def uses(species: str, seat: int, hands: Sequence[Hand], undrawn: int) -> list[tuple[int, ...]]:
-    """Every use of an ability as the numbers it names, ascending; `undrawn` dice are in bag and box."""
+    """Return every use of an ability as the numbers it names, ascending; `undrawn` dice are in bag and box."""
     seats = range(len(hands))
     mine: list[tuple[int, ...]] = [(die,) for die in hands[seat]]
     theirs: list[tuple[int, ...]] = [(die,) for other in seats if other != seat for die in hands[other]]
@@ -76,12 +76,12 @@ PENALTIES = {"elephant": 6, "bear": 5, "boar": 4, "fox": 3, "squirrel": 2, "worm
 
 
 def penalty(hand: Hand) -> int:
-    """The penalty points of what is left in front of a seat."""
+    """Return the penalty points of the dice in front of a seat."""
     return sum(PENALTIES[face] for face in hand.values())
 
 
 def cheapest_play(hand: Hand, middle: Sequence[str]) -> tuple[int, ...] | None:
-    """What the caretaker lays: smallest species, fewest dice, lowest dice, no x2."""
+    """Return the caretaker's play: smallest species, fewest dice, lowest dice, no x2."""
     without_doubles = {die: face for die, face in hand.items() if face != "x2"}
     legal = plays(without_doubles, middle)
     return legal[0] if legal else None

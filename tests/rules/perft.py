@@ -1,6 +1,6 @@
-"""Counts of continuations from positions in `replays/perft/`: whatever changes them has changed the rules.
+"""Counts of continuations from the positions in `replays/perft/`; a changed count is a change of the rules.
 
-`python -m tests.rules.perft` prints what the files should say now.
+`python -m tests.rules.perft` prints the current counts.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FOLDER = Path(__file__).parents[2] / "replays" / "perft"
 
 @dataclass(frozen=True)
 class Counted:
-    """A position of a file, and what the file says of it."""
+    """A position of a file with its counts."""
 
     game: Game[Any, Any, Any]
     name: str
@@ -34,20 +34,20 @@ class Counted:
     order: list[str]
 
     def state(self) -> Any:
-        """The position as the rules keep it."""
+        """Return the state of the rules at this position."""
         setup = _with_numbers(self.setup)
         return own_tests(self.game.name).set_up(setup)
 
 
 def _with_numbers(value: Any) -> Any:
-    """TOML has no numbers as keys: seats and columns are written as strings."""
+    """Convert keys to numbers: TOML keys are strings."""
     if isinstance(value, dict):
         return {int(key) if key.isdigit() else key: _with_numbers(inner) for key, inner in value.items()}
     return value
 
 
 def positions() -> Iterator[Counted]:
-    """Every position of every file."""
+    """Yield every position of every file."""
     for file in sorted(FOLDER.glob("*.toml")):
         game = find(file.stem)
         for position in tomllib.loads(file.read_text(encoding="utf-8"))["position"]:
@@ -57,7 +57,7 @@ def positions() -> Iterator[Counted]:
 
 
 def perft(game: Game[Any, Any, Any], state: Any, depth: int) -> int:
-    """How many ways there are to go on for this many choices and chance events; every face of every die is a way."""
+    """Count the sequences of this many choices and chance events; every face of every die counts."""
     awaited = game.awaited(state)
     if depth == 0:
         return 1
@@ -81,7 +81,7 @@ def _draws(awaited: Draw) -> Iterator[tuple[Any, ...]]:
 
 
 def order(game: Game[Any, Any, Any], state: Any) -> list[str]:
-    """The legal choices in their order, as the plain form writes them, without the seat."""
+    """Return the legal choices in order in the plain form, without the seat."""
     body = LineWriter(game).body
     lines = [body(Chosen(0, choice)) for choice in game.legal(state)]
     return [dumps({key: value for key, value in line.items() if key != "seat"}) for line in lines]

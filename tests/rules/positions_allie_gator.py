@@ -19,7 +19,7 @@ Move: TypeAlias = Choice | Outcome
 
 @dataclass(frozen=True, kw_only=True)
 class Position:
-    """A choice is awaited of `seat`; what is not said is empty, and a stock that is not given has all other cards."""
+    """A position in which `seat` has to choose; omitted parts are empty, and an omitted stock has all other cards."""
 
     hands: Sequence[Cards]
     seat: int = 0
@@ -35,7 +35,7 @@ class Position:
     teeth_to_end: int = 3
 
     def state(self) -> State:
-        """The position as the rules keep it."""
+        """Return the state of the rules at this position."""
         seats = len(self.hands)
         state = GAME.start({"teeth_to_end": self.teeth_to_end}, seats)
         state.stage = CHOOSE
@@ -95,23 +95,23 @@ def stolen(card: int) -> Stolen:
 
 
 def after(state: State, *moves: Move) -> State:
-    """The state after the moves."""
+    """Return the state after the moves."""
     return GAME.fold(state, moves)
 
 
 def all_cards(state: State) -> list[Card]:
-    """Every card on the table, in the hands and in the stock, ascending."""
+    """Return every card on the table, in the hands and in the stock, ascending."""
     lying = [*state.targets, *state.laid, *state.penalties, *state.hands, state.stock]
     return sorted(card for heap in lying for card in heap)
 
 
 def random_outcome(state: State, awaited: Draw, random: Random) -> Outcome:
-    """What chance might give here."""
+    """Return a random outcome of a draw."""
     return GAME.outcome(state, tuple(random.sample(awaited.items, awaited.count)))
 
 
 def random_play(seats: int, random: Random, given: Mapping[str, int] | None = None) -> Iterator[tuple[State, Move]]:
-    """Every state of a match of legal choices until its end, with the move that is played in it next."""
+    """Yield every state of a random match with the next move."""
     state = GAME.start(given or {}, seats)
     while True:
         awaited = GAME.awaited(state)
@@ -126,13 +126,13 @@ def random_play(seats: int, random: Random, given: Mapping[str, int] | None = No
 
 
 def last_state(seats: int, random: Random, given: Mapping[str, int] | None = None) -> State:
-    """The end of a match of legal choices."""
+    """Return the last state of a random match."""
     *_, (state, move) = random_play(seats, random, given)
     return GAME.apply(state, move)
 
 
 def random_position(random: Random) -> State:
-    """A choice in a position that seldom comes up in play: short hands, many special cards, bare or high piles."""
+    """Return a random position that is rare in play: short hands, many special cards, bare or high piles."""
     deck: list[int] = list(DECK)
     random.shuffle(deck)
     numbers = [card for card in deck if card <= 70]

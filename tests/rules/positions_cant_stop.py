@@ -1,4 +1,4 @@
-"""States of Can't Stop made to measure."""
+"""States of Can't Stop for tests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def position(
     won: Mapping[int, int] | None = None,
     runners: Mapping[int, int] | None = None,
 ) -> State:
-    """A state in which the seat is about to throw: markers by seat and column, winners and runners by column."""
+    """Return a state before a throw of the seat, with markers by seat and column, winners and runners by column."""
     state = GAME.start(options or {}, seats)
     for owner, heights in (markers or {}).items():
         for column, height in heights.items():
@@ -40,7 +40,7 @@ def position(
 
 
 def choosing_to_go_on(state: State) -> State:
-    """The same state just after an advance."""
+    """Return the same state just after an advance."""
     state.stage = GO_ON
     return state
 
@@ -56,5 +56,5 @@ def markers_of(state: State, seat: int) -> dict[int, int]:
 
 
 def won_columns(state: State) -> set[int]:
-    """The columns that somebody has won."""
+    """Return the columns that are won."""
     return {column for column in LENGTHS if state.winners[column] != NOBODY}

@@ -1,4 +1,4 @@
-"""States of Raffzahn made to measure."""
+"""States of Raffzahn for tests."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def position(
     rerolled: tuple[int, ...] = (0, 1, 2),
     announced: int | None = None,
 ) -> State:
-    """A state in which the seat is about to throw.
+    """Return a state before a throw of the seat.
 
-    Open and safe tiles are given by seat. Tiles that are not named lie in the middle, or out of the game if the middle
-    is given. After some throws `dice` lie on the table, of which `rerolled` are about to be thrown again.
+    Open and safe tiles are given by seat. Other tiles lie in the middle, or out of the game if the middle is given.
+    After some throws `dice` lie on the table, of which `rerolled` are about to be thrown again.
     """
     state = GAME.start({"edition": edition, "announce": announce}, seats)
     GAME.play(state, FirstSeat(seat))

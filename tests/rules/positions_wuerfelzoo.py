@@ -1,6 +1,6 @@
-"""Positions of Würfelzoo for tests, written as the words a player would say: whose dice show what.
+"""Positions of Würfelzoo for tests, in words: the faces of the dice of each seat.
 
-Dice are found by what they show: every die named by a face is the lowest identity that has the face and is still free.
+A face means the free die of the lowest identity that has the face.
 """
 
 from __future__ import annotations
@@ -26,11 +26,10 @@ def position(
     points: Sequence[int] | None = None,
     options: dict[str, OptionValue] | None = None,
 ) -> State:
-    """A turn that has just begun: what lies in front of every seat, as faces with spaces between.
+    """Return a state at the beginning of a turn; the dice of a seat are faces with spaces between.
 
-    `middle` are the animals in the middle and `owner` the seat that laid them (the one before, unless said). Of the
-    dice that are left over, `box` go into the box, and `bag` into the bag (all, unless said); what remains after that
-    is nowhere, as if it had been lost behind the cupboard.
+    `middle` are the animals in the middle and `owner` the seat that laid them, by default the one before. Of the other
+    dice `box` go into the box and `bag` into the bag, by default all; the rest is removed from the game.
     """
     state = GAME.start(options or {}, len(hands))
     state.where = [TABLE] * len(state.where)
@@ -78,7 +77,7 @@ def die(state: State, seat: int, face: str) -> int:
 
 
 def shows(state: State, seat: int) -> list[str]:
-    """What the dice in front of a seat show, sorted."""
+    """Return the faces of the dice in front of a seat, sorted."""
     return sorted(state.faces[die] for die in dice(state, seat))
 
 
@@ -93,12 +92,12 @@ def box(state: State) -> tuple[int, ...]:
 
 
 def unthrown(state: State) -> bool:
-    """Whether nothing in the bag or the box shows a face."""
+    """Whether all dice in bag and box have no face."""
     return all(state.faces[die] == NO_FACE for die in (*bag(state), *box(state)))
 
 
 def after(state: State, *moves: Move) -> State:
-    """The state after all of them."""
+    """Return the state after all moves."""
     return GAME.fold(state, moves)
 
 

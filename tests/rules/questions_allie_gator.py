@@ -1,4 +1,4 @@
-"""What tests ask of a state of Allie Gator, in a word each."""
+"""Short helpers that query a state of Allie Gator."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from tests.rules.positions_allie_gator import (
 
 MATCHES = [(seats, seed) for seats in GAME.seats for seed in range(4)]
 PLAIN = (43, 44, 45, 46, 47)
-"""The hand of a seat that does nothing in a test."""
+"""The hand of a seat that is not involved in a test."""
 
 
 def refusal(state: State, move: Any) -> RefusedByRules:
-    """The refusal of a move; the state must be what it was."""
+    """Return the refusal of a move, and assert that the state is unchanged."""
     untouched = GAME.copy(state)
     with pytest.raises(RefusedByRules) as caught:
         GAME.play(state, move)
@@ -34,30 +34,33 @@ def refusal(state: State, move: Any) -> RefusedByRules:
 
 
 def seen_by(state: State, perspective: Perspective) -> View:
-    """The table as this pair of eyes sees it."""
+    """Return the table from a perspective."""
     view = GAME.view(state, perspective)
     assert isinstance(view, View)
     return view
 
 
 def judged(state: State) -> View:
-    """The table as a judge sees it."""
+    """Return the table from a judge's perspective."""
     return seen_by(state, Watcher.JUDGE)
 
 
 def table(*, hands: list[tuple[int, ...]], **rest: Any) -> State:
-    """A position whose hands are the point."""
+    """Return a position with these hands."""
     return Position(hands=hands, **rest).state()
 
 
 def last_snap(penalties: list[tuple[int, ...]], **rest: Any) -> State:
-    """Seat 0 has just ended the round by a snap that brought it number card 70, besides these penalty cards."""
+    """Return the state after seat 0 ended the round by a snap.
+
+    Seat 0 gets number card 70 besides these penalty cards.
+    """
     position = Position(hands=[()] * len(penalties), stock=(), targets=((70,), (69,)), penalties=penalties, **rest)
     return after(position.state(), Snap())
 
 
 def hidden_shuffled(state: State, perspective: Perspective, random: Random) -> State:
-    """The same state to these eyes, with all cards that they cannot see dealt anew."""
+    """Return an equal state for this perspective, with all hidden cards dealt again."""
     other = GAME.copy(state)
     hidden = [hand for seat, hand in enumerate(other.hands) if seat != perspective] + [other.stock]
     pool = [card for heap in hidden for card in heap]

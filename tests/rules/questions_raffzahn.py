@@ -1,4 +1,4 @@
-"""What tests ask of a state of Raffzahn, in a word each."""
+"""Short helpers that query a state of Raffzahn."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def after(state: State, *moves: Choice | Outcome) -> State:
 
 
 def kinds(state: State) -> set[str]:
-    """Which kinds of choice are legal."""
+    """Return the legal kinds of choice."""
     return {type(choice).__name__.lower() for choice in GAME.legal(state)}
 
 
@@ -37,9 +37,9 @@ def surrenders(state: State) -> list[tuple[int, ...]]:
 
 
 def refusal(state: State, move: object) -> RefusedByRules:
-    """The refusal of the move; the state stays as it is."""
+    """Return the refusal of the move, and assert that the state is unchanged."""
     before = GAME.copy(state)
     with pytest.raises(RefusedByRules) as refused:
-        GAME.play(state, move)  # type: ignore[arg-type]  # whatever a stranger sends
+        GAME.play(state, move)  # any value that a stranger can send
     assert before == state
     return refused.value

@@ -1,4 +1,4 @@
-"""What tests ask of a state of Würfelzoo, in a word each."""
+"""Short helpers that query a state of Würfelzoo."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ HUGE = 10**5000
 
 
 def refusal(state: State, move: object) -> RefusedByRules:
-    """How the move is refused, and proof that nothing has changed by it."""
+    """Return the refusal of the move, and assert that the state is unchanged."""
     before = deepcopy(state)
     with pytest.raises(RefusedByRules) as caught:
-        GAME.play(state, move)  # type: ignore[arg-type]  # whatever a stranger sends
+        GAME.play(state, move)  # any value that a stranger can send
     assert before == state, f"refused, but the state has changed: {move}"
     assert str(caught.value)
     return caught.value
 
 
 def illegal(state: State, move: object) -> Reason:
-    """The reason why the move, which can be read, is refused."""
+    """Return the reason why a readable move is refused."""
     refused = refusal(state, move)
     assert Illegal is type(refused)
     return refused.reason
@@ -45,14 +45,14 @@ def invalid(state: State, move: object) -> Reason:
 
 
 def seen(state: State, eyes: Perspective = Watcher.PUBLIC) -> View:
-    """What that pair of eyes sees."""
+    """Return the table from a perspective."""
     view = GAME.view(state, eyes)
     assert isinstance(view, View)
     return view
 
 
 def turn(state: State) -> TurnChoices:
-    """What the seat may choose at the beginning of its turn."""
+    """Return the legal choices at the beginning of a turn."""
     choices = GAME.legal(state)
     assert isinstance(choices, TurnChoices)
     return choices
@@ -64,7 +64,7 @@ def plays(state: State) -> list[Play]:
 
 
 def any_move(state: State, rng: random.Random) -> Choice | FirstSeat | Drawn | Rolled:
-    """Whatever may come next, at random."""
+    """Return a random next move, of a seat or of chance."""
     awaited = GAME.awaited(state)
     if isinstance(awaited, Draw):
         return GAME.outcome(state, tuple(rng.sample(awaited.items, awaited.count)))

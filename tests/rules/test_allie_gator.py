@@ -129,26 +129,26 @@ def test_ruling_the_chip_starts_at_pile_0_and_play_goes_clockwise() -> None:
 
 @pytest.mark.parametrize(("card", "fits"), [(29, False), (30, False), (31, True), (49, True), (50, False), (51, False)])
 def test_a_number_card_is_higher_than_the_top_card_and_lower_than_the_target(card: int, fits: bool) -> None:
-    """Equal is neither higher nor lower; the other pile stays out of it."""
+    """Equal is neither higher nor lower; the other pile does not matter."""
     state = table(hands=[(card,), PLAIN], targets=((50,), (1,)), laid=((30,), ()), stock=(70,))
     assert fits == (number(card, 0) in GAME.legal(state))
     assert number(card, 1) not in GAME.legal(state)
 
 
 def test_any_lower_card_goes_onto_a_bare_pile() -> None:
-    """Only a card that lies there already asks for a higher one."""
+    """Only a card on the pile requires a higher one."""
     state = table(hands=[(1, 67), PLAIN])
     assert {number(1, 0), number(67, 0)} <= set(GAME.legal(state))
 
 
 def test_after_an_ordinary_turn_the_next_seat_clockwise_is_on() -> None:
-    """The order of play goes by seat numbers and from the last seat to the first."""
+    """Play goes by seat numbers, and from the last seat to the first."""
     state = table(hands=[PLAIN, PLAIN, (7, 8, 9, 10, 11)], seat=2, stock=(70,))
     assert ToChoose(0) == GAME.awaited(after(state, number(7, 0), drawn(2, 70)))
 
 
 def test_drawing_ends_where_the_stock_ends() -> None:
-    """A seat that is short of two draws one where there is only one, and none where there is none."""
+    """A seat short of two cards draws one if the stock has one, and none if it is empty."""
     state = table(hands=[(1, 2, 3, 70, RAISE), PLAIN], stock=(66,))
     raised = after(state, raising(70, 0))
     assert Draw("draw", (66,), 1) == GAME.awaited(raised)
@@ -177,7 +177,7 @@ def test_reverse_gives_the_turn_to_the_seat_before() -> None:
 
 
 def test_two_seats_reverse_has_no_effect() -> None:
-    """The arrow stays in the box: the card only saves its seat from playing another, and counts against it."""
+    """The card only saves its seat from playing another one, and counts as a penalty."""
     state = table(hands=[(REVERSE, 1), PLAIN], stock=())
     reversed_ = after(state, Reverse())
     assert ToChoose(1) == GAME.awaited(reversed_)
@@ -189,7 +189,7 @@ def test_two_seats_reverse_has_no_effect() -> None:
 
 
 def test_a_steal_takes_a_card_of_the_chosen_hand_and_the_robbed_seat_draws_at_once() -> None:
-    """The thief is whole again by the stolen card, so only the robbed seat draws."""
+    """The stolen card replaces the special card, so only the robbed seat draws."""
     state = table(hands=[(1, 2, 3, 4, STEAL), (5, 6, 7, 8, 9), (10, 11, STEAL, STEAL, GIFT)])
     asked = after(state, Steal(2))
     assert Draw("steal", (10, 11, STEAL, STEAL, GIFT)) == GAME.awaited(asked)
@@ -205,7 +205,7 @@ def test_a_steal_takes_a_card_of_the_chosen_hand_and_the_robbed_seat_draws_at_on
 
 
 def test_a_robbed_seat_draws_nothing_from_an_empty_stock() -> None:
-    """Once the stock is empty nobody draws any more."""
+    """With an empty stock no seat draws."""
     state = table(hands=[(1, STEAL), (5,)], stock=())
     done = after(state, Steal(1), stolen(5))
     assert [cards((1, 5)), []] == done.hands
@@ -213,7 +213,7 @@ def test_a_robbed_seat_draws_nothing_from_an_empty_stock() -> None:
 
 
 def test_the_robbed_seat_draws_before_the_thief() -> None:
-    """A thief that is short draws at the end of its turn, from what the robbed seat left."""
+    """A thief with too few cards draws at the end of the turn, after the robbed seat."""
     state = table(hands=[(1, STEAL), (5,)], stock=(60, 61, 62))
     robbed = after(state, Steal(1), stolen(5), drawn(1, 61))
     assert Draw("draw", (60, 62), 2) == GAME.awaited(robbed)
@@ -221,7 +221,7 @@ def test_the_robbed_seat_draws_before_the_thief() -> None:
 
 
 def test_ruling_a_steal_without_a_seat_is_played_where_nobody_else_has_a_card() -> None:
-    """The special card may be played all the same; it has no effect and ends the turn."""
+    """The special card may still be played; it has no effect and ends the turn."""
     state = table(hands=[(STEAL, 70), (), ()], stock=())
     assert [Steal(), Snap()] == list(GAME.legal(state))
     done = after(state, Steal())
@@ -232,7 +232,7 @@ def test_ruling_a_steal_without_a_seat_is_played_where_nobody_else_has_a_card() 
 
 
 def test_a_raise_has_to_be_higher_than_the_target_it_covers() -> None:
-    """Equal does not come up, lower does not count: without such a card the special cannot be played."""
+    """Without a higher number card in the hand the raise cannot be played."""
     state = table(hands=[(40, 60, RAISE), PLAIN], targets=((50,), (65,)))
     assert [raising(60, 0)] == [choice for choice in GAME.legal(state) if isinstance(choice, Raise)]
     without = table(hands=[(40, 49, RAISE), PLAIN], targets=((50,), (65,)))
@@ -282,7 +282,7 @@ def test_a_snap_takes_the_pile_at_the_chip_moves_the_chip_and_lays_a_new_target(
 
 
 def test_snap_may_be_chosen_although_a_card_could_be_laid() -> None:
-    """Whoever does not want to play a card may snap at any time."""
+    """A seat may snap at any time, even with a playable card."""
     assert {number(1, 0), snap(1)} <= set(GAME.legal(table(hands=[(1,), PLAIN])))
 
 
@@ -299,7 +299,7 @@ def test_without_a_number_card_in_the_hand_the_stock_gives_the_new_target() -> N
 
 
 def test_ruling_the_round_ends_when_neither_hand_nor_stock_has_a_number_card() -> None:
-    """No new target can be laid, so it is as if the stock had been empty."""
+    """No new target can be laid, so the round ends as with an empty stock."""
     state = table(hands=[(REVERSE,) * 5, PLAIN], stock=(GIFT, GIFT), penalties=[(), (1,) * 5], teeth=(1, 0))
     ended = after(state, Snap())
     assert ([3, 0], OVER) == (ended.teeth, GAME.awaited(ended))

@@ -1,4 +1,4 @@
-"""Allie Gator: every refusal, with its reason, and nothing changed by it."""
+"""Allie Gator: every refusal has its reason and changes nothing."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ REFUSALS: list[tuple[Choice, type[RefusedByRules], Reason]] = [
 def test_a_refused_choice_says_why_and_changes_nothing(
     choice: Choice, kind: type[RefusedByRules], reason: Reason
 ) -> None:
-    """What cannot be read is invalid whatever the state, what is not allowed now is illegal."""
+    """Unreadable choices are invalid in any state, choices not allowed now are illegal."""
     state = table(
         hands=[(10, 50, 60, STEAL, RAISE, GIFT), PLAIN, ()],
         targets=((50,), (40,)),
@@ -99,19 +99,19 @@ def test_a_special_card_has_to_be_in_the_hand(choice: Choice) -> None:
 
 
 def test_no_new_target_may_be_named_when_the_stock_is_empty() -> None:
-    """The round ends without one; a program that names it has misread the state."""
+    """The round ends without a new target; a program that names one has misread the state."""
     state = table(hands=[(1, 2), PLAIN], stock=())
     assert Reason.NEW_TARGET_NOT_NEEDED == refusal(state, snap(1)).reason
 
 
 def test_a_card_that_the_hand_does_not_hold_cannot_be_the_new_target() -> None:
-    """Whether the stock could give one must not show in the refusal."""
+    """The refusal must not reveal whether the stock could give a target."""
     for stock in ((60, GIFT), (GIFT,)):
         assert Reason.CARD_NOT_IN_HAND == refusal(table(hands=[(REVERSE,), PLAIN], stock=stock), snap(60)).reason
 
 
 def test_refusals_do_not_depend_on_hidden_cards() -> None:
-    """A seat that tries everything learns nothing about other hands or the stock, not even in the facts."""
+    """A seat that tries every choice learns nothing about other hands or the stock, not even from the facts."""
     random = Random(3)
     for index in range(60):
         state = random_position(random)
@@ -147,7 +147,7 @@ WEIRD: list[Any] = [
 
 @pytest.mark.parametrize("weird", WEIRD, ids=lambda weird: type(weird).__name__)
 def test_weird_values_are_refused_and_nothing_else(weird: Any) -> None:
-    """Huge, negative, of another type, unset: a refusal that can be written down, and no other exception."""
+    """Huge, negative, unset and wrongly typed values give a printable refusal, and no other exception."""
     state = table(hands=[(REVERSE, STEAL, RAISE, GIFT, 7), (8,)], laid=((3,), (4,)), stock=(50, 60))
     moves: list[Any] = [
         Number(weird, 0),
@@ -177,7 +177,7 @@ def test_unset_fields_are_refused_where_they_are_needed(choice: Choice) -> None:
 
 @pytest.mark.parametrize("weird", [*WEIRD, None], ids=lambda weird: type(weird).__name__)
 def test_weird_outcomes_are_refused_and_nothing_else(weird: Any) -> None:
-    """A log is checked like a choice; hidden forms (None) are views of outcomes and cannot be played."""
+    """Outcomes of a log are checked like choices; hidden forms (None) are views and cannot be played."""
     start = GAME.start({}, 3)
     laying = after(start, FirstSeat(1))
     dealing = after(laying, target(0, 10), target(1, 20))
@@ -198,7 +198,7 @@ def test_weird_outcomes_are_refused_and_nothing_else(weird: Any) -> None:
 
 
 def test_outcomes_that_chance_cannot_give_are_refused() -> None:
-    """Wrong pile, special card as a target, card that is elsewhere, too few or too many, more copies than there are."""
+    """Wrong pile, special card as target, card elsewhere, too few or too many cards, too many copies."""
     laying = after(GAME.start({}, 2), FirstSeat(1), target(0, 10))
     dealing = after(laying, target(1, 20))
     impossible: list[tuple[State, Any]] = [
@@ -226,7 +226,7 @@ def test_like_cards_may_be_drawn_as_often_as_there_are_some() -> None:
 
 
 def test_only_what_is_awaited_can_be_played() -> None:
-    """Chance where a choice is awaited, a choice where chance is, anything after the end, moves of no game."""
+    """Chance in place of a choice, a choice in place of chance, any move after the end, moves of other games."""
     choosing = table(hands=[(1, 2), PLAIN])
     drawing = after(choosing, number(1, 0))
     over = last_state(2, Random(0))

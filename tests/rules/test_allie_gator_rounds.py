@@ -42,7 +42,7 @@ from tests.rules.questions_allie_gator import PLAIN, judged, last_snap, table
 def test_ruling_the_fewest_penalty_cards_get_two_teeth_and_the_next_group_one(
     penalties: list[tuple[int, ...]], teeth: list[int]
 ) -> None:
-    """Equal numbers are told apart by special cards; who is still equal shares the place and gets all its teeth."""
+    """Ties are broken by special cards; seats that are still equal share the place, and each gets all its teeth."""
     assert teeth == last_snap(penalties).teeth
 
 
@@ -57,7 +57,7 @@ def test_golden_teeth_teeth_add_up_to_at_most_six(before: int, to_end: int, expe
 
 @pytest.mark.parametrize("to_end", [3, 4, 5, 6])
 def test_every_option_value_ends_the_match_after_the_round_in_which_a_seat_reaches_it(to_end: int) -> None:
-    """One tooth fewer and another round is played."""
+    """With one tooth fewer another round is played."""
     short = last_snap([(), (1, 2)], teeth=(to_end - 3, 0), teeth_to_end=to_end)
     assert Draw("target", tuple(range(1, 71))) == GAME.awaited(short)
     reached = last_snap([(), (1, 2)], teeth=(to_end - 2, 0), teeth_to_end=to_end)
@@ -68,7 +68,7 @@ def test_every_option_value_ends_the_match_after_the_round_in_which_a_seat_reach
 
 @pytest.mark.parametrize("wrong", [2, 7, True, "3", None])
 def test_other_option_values_are_refused(wrong: Any) -> None:
-    """Three teeth are the least, six the most that fit."""
+    """At least three teeth, at most six."""
     with pytest.raises(Invalid) as caught:
         GAME.start({"teeth_to_end": wrong}, 3)
     assert Reason.OPTION_VALUE_UNKNOWN == caught.value.reason
@@ -76,14 +76,14 @@ def test_other_option_values_are_refused(wrong: Any) -> None:
 
 @pytest.mark.parametrize("seats", [0, 1, 6])
 def test_two_to_five_seats_play(seats: int) -> None:
-    """More or fewer are refused."""
+    """Other numbers of seats are refused."""
     with pytest.raises(Invalid) as caught:
         GAME.start({}, seats)
     assert Reason.SEATS_OUT_OF_RANGE == caught.value.reason
 
 
 def test_a_new_round_begins_with_all_cards_in_the_stock() -> None:
-    """Everything but teeth, round and starting seat is as before the first round, and no starting seat is drawn."""
+    """Except for teeth, round and starting seat the state is as before the first round; no starting seat is drawn."""
     state = table(
         hands=[PLAIN, (), ()],
         stock=(),
@@ -111,7 +111,7 @@ def test_a_new_round_begins_with_all_cards_in_the_stock() -> None:
 def test_ruling_the_first_winner_clockwise_from_the_last_starting_seat_starts(
     starter: int, penalties: list[tuple[int, ...]], expected: int
 ) -> None:
-    """The rulebook knows only one winner; of several it is the nearest, the last starting seat included."""
+    """The rulebook assumes one winner; of several the nearest starts, the last starting seat included."""
     begun = after(last_snap(penalties, starter=starter, clockwise=False), target(0, 1), target(1, 2))
     dealt = GAME.outcome(begun, (3, 4, 5, 6, 7))
     assert isinstance(dealt, Drawn)
@@ -137,14 +137,14 @@ def test_ruling_the_first_winner_clockwise_from_the_last_starting_seat_starts(
 def test_ruling_places_go_by_teeth_then_by_special_cards_of_the_last_round(
     teeth: tuple[int, ...], penalties: list[tuple[int, ...]], expected: tuple[int, ...]
 ) -> None:
-    """The order that decides the victory decides all places; who is equal shares one."""
+    """All places follow the order that decides the victory; equal seats share a place."""
     ended = last_snap(penalties, teeth=teeth, teeth_to_end=4)
     assert OVER == GAME.awaited(ended)
     assert expected == GAME.places(ended)
 
 
 def test_the_standing_goes_by_teeth_then_penalty_cards_then_special_cards() -> None:
-    """While a round lasts its own order counts: few penalty cards before few special ones."""
+    """During a round its own order counts: few penalty cards before few special ones."""
     state = table(hands=[()] * 5, teeth=(1, 1, 1, 2, 1), penalties=[(71,), (1, 2), (1,), (1, 2, 3), (2, 3)], stock=())
     assert (3, 4, 2, 1, 4) == GAME.places(state)
 
@@ -167,7 +167,7 @@ def test_the_standing_goes_by_teeth_then_penalty_cards_then_special_cards() -> N
 def test_the_caretaker_lays_the_lowest_card_with_most_room_or_snaps(
     hand: tuple[int, ...], rest: dict[str, Any], expected: Choice
 ) -> None:
-    """It plays on for a seat that does not choose, always legally and the same way."""
+    """It plays for a seat that does not choose, always legally and always the same."""
     state = table(hands=[hand, (2, 3, 4, 5, 6)], **rest)
     assert expected == GAME.caretaker(state)
     assert expected in GAME.legal(state)

@@ -22,7 +22,7 @@ from tests.rules.questions_allie_gator import MATCHES, judged
 
 
 def test_legal_agrees_with_the_naive_reference_on_odd_positions() -> None:
-    """What the page allows is listed, once each and in order: short hands, bare piles, no stock, only special cards."""
+    """The legal choices are listed once and in order: short hands, bare piles, no stock, only special cards."""
     random = Random(1)
     for index in range(4000):
         state = random_position(random)
@@ -31,14 +31,14 @@ def test_legal_agrees_with_the_naive_reference_on_odd_positions() -> None:
 
 @pytest.mark.parametrize(("seats", "seed"), MATCHES)
 def test_legal_agrees_with_the_naive_reference_in_random_play(seats: int, seed: int) -> None:
-    """In every state of a match, and no choice is legal while chance is awaited or nothing is."""
+    """The lists agree in every state; no choice is legal while chance is awaited or after the end."""
     for step, (state, _) in enumerate(random_play(seats, Random(seed), {"teeth_to_end": 6})):
         expected = naive.legal(judged(state)) if isinstance(GAME.awaited(state), ToChoose) else []
         assert expected == list(GAME.legal(state)), f"seed {seed}, step {step}"
 
 
 def test_play_accepts_exactly_what_is_legal() -> None:
-    """Play validates a choice without listing any, yet both have to agree; and refusals change nothing."""
+    """`play` validates a choice without a list; it has to agree with the list, and refusals change nothing."""
     random = Random(2)
     for index in range(150):
         state = random_position(random)
@@ -57,7 +57,7 @@ def test_play_accepts_exactly_what_is_legal() -> None:
 
 @pytest.mark.parametrize(("seats", "seed"), MATCHES)
 def test_apply_leaves_its_argument_unchanged_and_agrees_with_fold(seats: int, seed: int) -> None:
-    """A state is a value to everyone but the fold that owns it."""
+    """Only `play` changes a state in place."""
     start = GAME.start({}, seats)
     moves = []
     for state, move in random_play(seats, Random(seed)):
@@ -71,7 +71,7 @@ def test_apply_leaves_its_argument_unchanged_and_agrees_with_fold(seats: int, se
 
 @pytest.mark.parametrize(("seats", "seed"), MATCHES)
 def test_no_card_is_ever_lost_or_doubled(seats: int, seed: int) -> None:
-    """All 88 cards are somewhere, hands and stock stay sorted, nobody holds more than five."""
+    """All 88 cards are present, hands and stock stay sorted, no hand has more than five."""
     deck = all_cards(GAME.start({}, seats))
     assert 88 == len(deck)
     for state, _ in random_play(seats, Random(seed), {"teeth_to_end": 6}):
@@ -83,7 +83,7 @@ def test_no_card_is_ever_lost_or_doubled(seats: int, seed: int) -> None:
 
 @pytest.mark.parametrize(("seats", "seed"), MATCHES)
 def test_every_match_ends_with_enough_teeth(seats: int, seed: int) -> None:
-    """Somebody has reached the number, nobody has more than six, and the best is first."""
+    """A seat has reached the number of teeth, none has more than six, and the best is first."""
     end = last_state(seats, Random(seed), {"teeth_to_end": 5})
     assert OVER == GAME.awaited(end)
     assert 5 <= max(end.teeth) <= 6

@@ -1,4 +1,4 @@
-"""Allie Gator: what each pair of eyes sees."""
+"""Allie Gator: the views of all perspectives."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from tests.rules.positions_allie_gator import (
 )
 from tests.rules.questions_allie_gator import MATCHES, PLAIN, hidden_shuffled, judged, seen_by, table
 
-# What each pair of eyes sees
+# The view of each perspective
 
 
 def test_before_the_first_seat_is_drawn_the_chip_lies_where_every_round_begins() -> None:
-    """A watcher who joins that early sees the same table as one who joins a moment later."""
+    """An early watcher sees the same table as a later one."""
     start = GAME.start({}, 3)
     for state in (start, GAME.apply(start, FirstSeat(1))):
         view = GAME.view(state, Watcher.PUBLIC)
@@ -36,7 +36,7 @@ def test_before_the_first_seat_is_drawn_the_chip_lies_where_every_round_begins()
 
 
 def test_a_hand_is_seen_by_its_seat_and_the_judge() -> None:
-    """Everybody sees how many cards there are; strangers no more than that."""
+    """All viewers see the sizes of the hands; strangers see no more."""
     state = table(hands=[(1, 2), (3, 4, GIFT), (5,)])
     eyes: list[tuple[Perspective, list[tuple[int, ...] | None]]] = [
         (Watcher.PUBLIC, [None, None, None]),
@@ -51,7 +51,7 @@ def test_a_hand_is_seen_by_its_seat_and_the_judge() -> None:
 
 
 def test_everybody_sees_the_table() -> None:
-    """Piles, chip, direction, turn, penalty cards, sizes, teeth, round and places are open."""
+    """Piles, chip, direction, turn, penalty cards, sizes, teeth, round and places are public."""
     state = table(
         hands=[(1, 2), (3,), ()],
         seat=1,
@@ -72,13 +72,13 @@ def test_everybody_sees_the_table() -> None:
 
 
 def test_nobody_is_on_before_the_start_and_after_the_end() -> None:
-    """The view names a seat only while there is a turn."""
+    """The view names a seat only during a turn."""
     assert seen_by(GAME.start({}, 2), 0).seat is None
     assert seen_by(last_state(2, Random(0)), 0).seat is None
 
 
 def test_when_the_match_is_over_all_hands_are_open() -> None:
-    """There is nothing left to hide."""
+    """After the end all cards are public."""
     end = table(hands=[(1, 2), (3, 4)], stock=(), teeth=(2, 2))
     end = after(end, Snap())
     assert OVER == GAME.awaited(end)
@@ -88,7 +88,7 @@ def test_when_the_match_is_over_all_hands_are_open() -> None:
 
 @pytest.mark.parametrize(("seats", "seed"), MATCHES)
 def test_a_view_does_not_depend_on_hidden_cards(seats: int, seed: int) -> None:
-    """Two states that differ only in what a pair of eyes may not see must look equal to it, in every stage."""
+    """Two states that differ only in cards hidden from a perspective have equal views, in every stage."""
     random = Random(seed)
     differed = 0
     for step, (state, _) in enumerate(random_play(seats, Random(seed))):
@@ -101,7 +101,7 @@ def test_a_view_does_not_depend_on_hidden_cards(seats: int, seed: int) -> None:
 
 @pytest.mark.parametrize(("seats", "seed"), MATCHES)
 def test_an_outcome_as_seen_does_not_depend_on_hidden_cards(seats: int, seed: int) -> None:
-    """Draws show strangers their number, thefts nothing; those concerned and the judge see the cards."""
+    """Strangers see the number of drawn cards and nothing of a theft; involved seats and the judge see the cards."""
     random = Random(seed)
     for step, (state, move) in enumerate(random_play(seats, Random(seed))):
         awaited = GAME.awaited(state)
@@ -122,7 +122,7 @@ def test_an_outcome_as_seen_does_not_depend_on_hidden_cards(seats: int, seed: in
 
 
 def test_strangers_see_how_many_cards_are_drawn_and_that_one_is_stolen() -> None:
-    """The hidden forms keep the number of cards; open outcomes stay as they are."""
+    """Hidden forms keep the number of cards; public outcomes stay as they are."""
     state = table(hands=[(1, 2, 3, 70, RAISE), PLAIN, (STEAL,)])
     raised = after(state, raising(70, 0))
     assert Drawn(0, (None, None)) == GAME.seen(raised, drawn(0, 10, 11), Watcher.PUBLIC)

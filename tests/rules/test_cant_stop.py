@@ -33,7 +33,7 @@ def refusal(state: State, move: object) -> RefusedByRules:
     """The refusal of the move; the state stays as it is."""
     before = GAME.copy(state)
     with pytest.raises(RefusedByRules) as refused:
-        GAME.play(state, move)  # type: ignore[arg-type]  # whatever a stranger sends
+        GAME.play(state, move)  # any value that a stranger can send
     assert before == state
     return refused.value
 
@@ -64,7 +64,7 @@ def test_heike_is_bust_when_no_pair_makes_7_8_or_9() -> None:
 
 @pytest.mark.parametrize(("seat", "following"), [(0, 1), (1, 2), (2, 0)])
 def test_a_turn_passes_to_the_next_seat_after_a_bust_and_after_a_stop(seat: int, following: int) -> None:
-    """Clockwise, also where there are more than two."""
+    """Clockwise, also with more than two seats."""
     start = position(seats=3, seat=seat, runners={7: 3, 8: 1, 9: 1})
     assert following == after(start, Rolled((1, 1, 2, 2))).seat
     assert following == after(choosing_to_go_on(start), Stop()).seat
@@ -79,13 +79,13 @@ def test_heike_stops_and_marks_4_7_and_9_also_on_an_opponents_marker() -> None:
 
 
 def test_a_runner_starts_above_the_seats_own_marker() -> None:
-    """A seat does not begin again at the bottom of a column that it has a marker in."""
+    """A runner starts above the seat's marker in its column."""
     state = after(position(markers={0: {7: 2}}), Rolled((3, 4, 2, 6)), Advance((7, 8)))
     assert {7: 3, 8: 1} == runners_of(state)
 
 
 def test_the_first_throw_of_a_turn_is_no_choice() -> None:
-    """The turn begins with chance, so nobody is asked whether to throw."""
+    """The turn begins with a forced throw."""
     assert "roll" == getattr(GAME.awaited(position()), "name", None)
     assert Reason.CHANCE_AWAITED == refusal(position(), Roll()).reason
 
@@ -102,13 +102,13 @@ def test_ruling_the_second_step_beyond_the_number_field_lapses() -> None:
 
 
 def test_a_pairing_that_can_place_two_runners_must_place_both() -> None:
-    """Achtung: of a pairing of which both pairs can be used, one alone is not offered."""
+    """If both pairs of a pairing can be used, one alone is not offered."""
     columns = offered(position(), 1, 2, 3, 4)
     assert [(3, 7), (4, 6), (5, 5)] == columns
 
 
 def test_a_seat_may_choose_a_pairing_of_which_only_one_pair_can_be_used() -> None:
-    """Achtung: the dice may be paired so that one pair lapses, also where another pairing uses both."""
+    """A pairing may be chosen of which one pair lapses, even if another pairing uses both."""
     columns = offered(position(runners={3: 1, 4: 1, 7: 1}), 1, 2, 3, 4)
     assert [(3, 7), (4,)] == columns
 
@@ -148,7 +148,7 @@ def test_three_columns_reached_by_runners_win_nothing_before_the_stop() -> None:
 
 
 def test_ruling_the_others_rank_by_columns_then_by_heights_in_open_columns_and_share_places() -> None:
-    """Ruling: markers in columns that somebody has won count for nothing."""
+    """Ruling: markers in won columns do not count."""
     state = position(
         seats=4,
         markers={1: {4: 2, 5: 1}, 2: {4: 2, 5: 1}, 3: {4: 3, 5: 1}},
@@ -215,14 +215,14 @@ def test_variant_3_forbids_stopping_on_anothers_marker_so_the_seat_must_roll() -
 
 
 def test_variant_3_lets_stop_above_or_below_anothers_marker() -> None:
-    """Variant 3 is about the very field."""
+    """Variant 3 concerns only the exact field."""
     for height in (1, 3):
         state = choosing_to_go_on(position(options={"free_fields": True}, markers={1: {7: 2}}, runners={7: height}))
         assert [Roll(), Stop()] == list(GAME.legal(state))
 
 
 def test_the_caretaker_takes_the_first_advance_and_then_stops() -> None:
-    """A seat that does not choose risks nothing."""
+    """The caretaker takes no risk for an absent seat."""
     state = after(position(), Rolled((1, 2, 3, 4)))
     assert Advance((3, 7)) == GAME.caretaker(state)
     assert Stop() == GAME.caretaker(after(state, Advance((3, 7))))
@@ -249,12 +249,12 @@ def test_columns_are_accepted_in_any_order() -> None:
     ],
 )
 def test_a_wrong_advance_is_refused_with_its_reason(columns: tuple[int, ...], reason: Reason) -> None:
-    """Whatever a client names, it gets a refusal that says what is wrong, and nothing changes."""
+    """Every wrong choice gets a refusal with its reason, and the state is unchanged."""
     assert reason == refusal(after(position(), Rolled((1, 2, 3, 4))), Advance(columns)).reason
 
 
 def test_a_refused_advance_says_why_and_what_is_legal() -> None:
-    """A client must not have to guess."""
+    """The refusal has the legal choices, so the client need not guess."""
     state = after(position(runners={3: 5, 4: 1, 7: 1}), Rolled((1, 2, 3, 4)))
     assert "runner in column 3 stands on the number field" in str(refusal(state, Advance((3, 7))))
     assert "legal now: [4], [7]" in str(refusal(state, Advance((3, 7))))
@@ -267,12 +267,12 @@ def test_a_refused_advance_says_why_and_what_is_legal() -> None:
 
 @pytest.mark.parametrize("dice", [(1, 2, 3), (1, 2, 3, 7), (0, 1, 1, 1), ()])
 def test_an_outcome_that_four_dice_cannot_give_is_refused(dice: tuple[int, ...]) -> None:
-    """An audit must notice dice that never lay there."""
+    """An audit must notice impossible dice."""
     assert Reason.OUTCOME_IMPOSSIBLE == refusal(position(), Rolled(dice)).reason
 
 
 def test_what_is_not_awaited_is_refused() -> None:
-    """Chance for a choice, a choice for chance, another game's words, anything after the end."""
+    """Chance in place of a choice, a choice in place of chance, words of another game, any move after the end."""
     start = GAME.start({}, 2)
     assert Reason.OUTCOME_IMPOSSIBLE == refusal(start, FirstSeat(2)).reason
     assert Reason.CHANCE_AWAITED == refusal(start, Stop()).reason
@@ -304,7 +304,7 @@ def test_usable_throws_of_all_165_column_triples_by_enumeration_of_1296_rolls() 
 
 @pytest.mark.parametrize("hasty", [False, True])
 def test_advances_agree_with_the_naive_reference_over_random_states(hasty: bool) -> None:
-    """A second opinion, written without looking at the first."""
+    """The reference was written without looking at the game's code."""
     for seed in range(3_000):
         rng = random.Random(seed)
         markers = {column: rng.randrange(length) for column, length in LENGTHS.items()}
@@ -328,7 +328,7 @@ def test_advances_agree_with_the_naive_reference_over_random_states(hasty: bool)
 
 
 def test_the_view_shows_the_board_to_everybody() -> None:
-    """Nothing is hidden, so the public sees what a seat sees."""
+    """Nothing is hidden, so public and seats have the same view."""
     state = after(position(markers={1: {7: 2}}), Rolled((3, 4, 2, 6)), Advance((7, 8)))
     public = GAME.view(state, Watcher.PUBLIC)
     assert isinstance(public, View)
@@ -338,7 +338,7 @@ def test_the_view_shows_the_board_to_everybody() -> None:
 
 
 def test_illegal_and_invalid_are_told_apart() -> None:
-    """Invalid can never be read as a move; illegal is only not allowed now."""
+    """Invalid moves can never be read; illegal ones are only not allowed now."""
     state = after(position(), Rolled((1, 2, 3, 4)))
     assert isinstance(refusal(state, Advance((99,))), Invalid)
     assert isinstance(refusal(state, Advance((2, 12))), Illegal)

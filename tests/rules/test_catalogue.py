@@ -1,4 +1,4 @@
-"""The catalogue: games are found where distributions announce them, and a broken one harms no other."""
+"""The catalogue finds games by entry points; a broken game affects no other."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OURS = rulesets()
 
 
 class Announced(EntryPoint):
-    """An entry point that leads to whatever a test wants."""
+    """An entry point that loads a given object."""
 
     def __init__(self, name: str, games: object, distribution: str = "others") -> None:
         """Announce these games under this name."""
@@ -30,7 +30,7 @@ class Announced(EntryPoint):
         vars(self).update(dist=Called(distribution), games=games)
 
     def load(self) -> Any:
-        """What it leads to; an exception is raised."""
+        """Return the object; an exception is raised."""
         games = vars(self)["games"]
         if isinstance(games, Exception):
             raise games
@@ -41,7 +41,7 @@ class Called(Distribution):
     """A distribution of which only the name is known."""
 
     def __init__(self, name: str) -> None:
-        """Keep the name."""
+        """`name`: the name of the distribution."""
         self._name = name
 
     @property
@@ -50,34 +50,34 @@ class Called(Distribution):
         return self._name
 
     def read_text(self, filename: str) -> str | None:
-        """Look into none of its files."""
+        """Has no files."""
         del filename
         return None
 
     def locate_file(self, path: Any) -> Path:
-        """Nowhere."""
+        """Has no files."""
         return Path(path)
 
 
 def named(name: str, *versions: int) -> tuple[Any, ...]:
-    """Rulesets of a game that is called so."""
+    """Return rulesets of a game with this name."""
     return tuple(replace(OURS[0], name=name, version=version) for version in versions)
 
 
 def names(points: Iterable[EntryPoint]) -> list[tuple[str, int]]:
-    """The rulesets that are found, by name and version."""
+    """Return name and version of the rulesets that the catalogue finds."""
     return [(game.name, game.version) for game in collected(points)]
 
 
 def test_our_own_games_are_announced_like_everybody_elses() -> None:
-    """There is one way into the catalogue, so that what works for ours works for others."""
+    """Our games use the same entry points as games of other packages."""
     project = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
     announced = project.partition(f'[project.entry-points."{GROUP}"]\n')[2].partition("\n\n")[0]
     assert [line.partition(" =")[0] for line in announced.splitlines()] == list(current())
 
 
 def test_games_come_by_name_and_their_rulesets_by_version() -> None:
-    """The order is that of no file system and no installer."""
+    """The order does not depend on file system or installer."""
     points = [Announced("zebra", named("zebra", 2, 1)), Announced("ape", named("ape", 1))]
     assert [("ape", 1), ("zebra", 1), ("zebra", 2)] == names(points)
 
@@ -97,7 +97,7 @@ def test_games_come_by_name_and_their_rulesets_by_version() -> None:
     ],
 )
 def test_what_cannot_be_used_is_left_out_and_said(name: str, games: object, why: str) -> None:
-    """Whoever installed it learns which and why; all other games can be played."""
+    """The warning names the game and the reason; all other games can be played."""
     with pytest.warns(RuntimeWarning, match=why) as said:
         assert [("ape", 1)] == names([Announced(name, games), Announced("ape", named("ape", 1))])
     assert 1 == len(said)
@@ -106,7 +106,7 @@ def test_what_cannot_be_used_is_left_out_and_said(name: str, games: object, why:
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_of_two_games_of_one_name_ours_counts(turned: bool) -> None:
-    """Nobody takes a game's place by being installed; between strangers the distribution's name decides."""
+    """An installed package cannot replace one of our games; between others the distribution's name decides."""
     ours = Announced("ape", named("ape", 1), "rollbook")
     theirs = Announced("ape", named("ape", 7), "apes")
     others = Announced("ape", named("ape", 8), "more-apes")
@@ -116,7 +116,7 @@ def test_of_two_games_of_one_name_ours_counts(turned: bool) -> None:
 
 
 def test_a_broken_stranger_is_mentioned_once_in_a_process(tmp_path: Path) -> None:
-    """The command goes on without it."""
+    """The command continues without that game."""
     (tmp_path / "strangers-1.dist-info").mkdir()
     (tmp_path / "strangers-1.dist-info" / "METADATA").write_text("Name: strangers\nVersion: 1\n")
     (tmp_path / "strangers-1.dist-info" / "entry_points.txt").write_text(f"[{GROUP}]\nchess = nowhere:RULESETS\n")

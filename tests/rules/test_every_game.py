@@ -1,6 +1,6 @@
-"""What the contract of all games promises, over random play of every game, option and number of seats.
+"""The promises of the game contract hold in random play of every game, option and number of seats.
 
-Hypothesis draws the seeds; a failure prints the seed, and `@example(seed=...)` or `ROLLBOOK_SEED` takes it back.
+Hypothesis draws the seeds; a failure prints the seed, and `@example(seed=...)` or `ROLLBOOK_SEED` repeats it.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from tests.match.table import Table
 from tests.rules.cases import CASES, Case
 
 MOST_MOVES = 60_000
-"""No random match tried so far was longer; a game that does not end runs into this."""
+"""Above the length of any random match so far; a game that does not end reaches this."""
 
 NO_VALUES: list[Any] = ["maybe", "", -1, 10**5000, None, 2.0, [], "x" * 10_000]
-"""What no option of any game can be."""
+"""Values that no option accepts."""
 
 SEED = os.environ.get("ROLLBOOK_SEED")
 seeds = st.just(int(SEED)) if SEED else st.integers(0, 2**32 - 1)
@@ -41,19 +41,19 @@ every_case = pytest.mark.parametrize("case", CASES, ids=str)
 
 
 def material(game: str, state: Any) -> object:
-    """What never changes in a match; None for a game of another distribution, which brings tests of its own."""
+    """Return the material that never changes in a match; None for games of other distributions."""
     return own_tests(game).material(state) if game in OWN_GAMES else None
 
 
 def chance(awaited: Throw | Draw, rng: random.Random) -> tuple[Any, ...]:
-    """Some values that chance could give."""
+    """Return random values for awaited chance."""
     if isinstance(awaited, Throw):
         return tuple(rng.choice(faces) for faces in awaited.dice)
     return tuple(rng.sample(awaited.items, awaited.count))
 
 
 def conceivable(kind: type[Any], rng: random.Random) -> Any:
-    """A choice of this kind with fields that a client could send, most of them nonsense."""
+    """Return a choice of this kind with random fields that a client could send, mostly nonsense."""
     hints = get_type_hints(kind)
     return kind(*[_value(hints[field.name], rng) for field in fields(kind)])
 
@@ -70,7 +70,7 @@ def _value(hint: Any, rng: random.Random) -> Any:
 
 
 def examine(case: Case, state: Any, rng: random.Random) -> None:
-    """What must hold wherever a seat has to choose."""
+    """Assert the contract in a state in which a seat has to choose."""
     game = case.game
     before = game.copy(state)
     choices = game.legal(state)
@@ -100,12 +100,12 @@ def examine(case: Case, state: Any, rng: random.Random) -> None:
 
 
 def uniform(rng: random.Random) -> Uniform:
-    """A source of numbers for sampling."""
+    """Return a source of random numbers for sampling."""
     return rng.randrange
 
 
 def random_match(case: Case, seed: int) -> tuple[Any, list[Any], list[Event]]:
-    """The last state, the moves and the events of a random match, everything examined on the way."""
+    """Play a random match with all checks; returns its last state, its moves and its events."""
     rng = random.Random(seed)
     game = case.game
     state = game.start(case.options, case.seats)
@@ -136,7 +136,7 @@ def random_match(case: Case, seed: int) -> tuple[Any, list[Any], list[Event]]:
 @few
 @given(seed=seeds)
 def test_random_play_ends_keeps_its_material_and_folds_to_the_same_state(case: Case, seed: int) -> None:
-    """It ends; nothing is lost; what is offered is accepted, what is not is refused; folds agree; lines read back."""
+    """A match ends, keeps its material, accepts exactly the legal choices, folds alike, and its lines read back."""
     game = case.game
     state, moves, events = random_match(case, seed)
     start = game.start(case.options, case.seats)
@@ -153,7 +153,7 @@ def test_random_play_ends_keeps_its_material_and_folds_to_the_same_state(case: C
 
 @every_case
 def test_the_caretaker_alone_plays_a_match_that_stands_still_or_ends(case: Case) -> None:
-    """A table that everybody has left: the caretaker's choices are always legal."""
+    """All players have left: the caretaker's choices are always legal."""
     rng = random.Random(7)
     game = case.game
     state = game.start(case.options, case.seats)
@@ -170,7 +170,7 @@ def test_the_caretaker_alone_plays_a_match_that_stands_still_or_ends(case: Case)
 @pytest.mark.parametrize("seats", [2, 5])
 @pytest.mark.parametrize("box", [False, True])
 def test_wuerfelzoo_to_999_points_ends_or_is_sealed_by_the_standing(seats: int, box: bool) -> None:
-    """The longest match there can be is a whole log too."""
+    """The longest possible match also fits a log."""
     simulation = Simulation(find("wuerfelzoo"), {"rounds_to": 999, "box": box}, seats, 3, 0)
     *_, (sequence, _last) = simulation.events()
     assert sequence <= 10_000
@@ -179,7 +179,7 @@ def test_wuerfelzoo_to_999_points_ends_or_is_sealed_by_the_standing(seats: int, 
 
 @pytest.mark.parametrize("name", list(current()))
 def test_unknown_options_values_and_seats_are_refused_with_what_is_allowed(name: str) -> None:
-    """Whoever opens a match learns from the refusal how to do it right."""
+    """The refusal names the allowed values."""
     game = current()[name]
     for seats in (0, -1, game.seats[0] - 1, game.seats[-1] + 1, 10**30, True):
         with pytest.raises(Invalid, match=f"seats: {game.seats[0]} to {game.seats[-1]}") as refused:
@@ -200,7 +200,7 @@ def test_unknown_options_values_and_seats_are_refused_with_what_is_allowed(name:
 
 @pytest.mark.parametrize("name", list(current()))
 def test_an_option_is_read_as_it_is_written_and_nothing_else_is(name: str) -> None:
-    """On a command line every value is text; the refusal repeats it and says what there is."""
+    """On a command line every value is text; the refusal repeats it with the allowed values."""
     for option in current()[name].options:
         assert list(option.values) == [option.read(written(value)) for value in option.values]
         for text in ("", "True", "-1", "none"):
@@ -212,7 +212,7 @@ def test_an_option_is_read_as_it_is_written_and_nothing_else_is(name: str) -> No
 
 @pytest.mark.parametrize("name", list(current()))
 def test_every_choice_has_its_name_and_fields_in_the_plain_form(name: str) -> None:
-    """A kind of choice without a word for it could be made, but not written down."""
+    """Otherwise a choice could be made but not written down."""
     game = current()[name]
     rng = random.Random(1)
     for kind in game.choices.values():
@@ -220,7 +220,7 @@ def test_every_choice_has_its_name_and_fields_in_the_plain_form(name: str) -> No
 
 
 def test_allie_gators_watchers_see_equal_views_where_only_hidden_cards_differ() -> None:
-    """Non-interference: exchange cards that a seat cannot see, and its view stays equal."""
+    """Non-interference: the view stays equal when cards hidden from the seat are exchanged."""
     rng = random.Random(11)
     game = allie_gator.GAME
     state = game.start({}, 3)
@@ -241,7 +241,7 @@ def test_allie_gators_watchers_see_equal_views_where_only_hidden_cards_differ() 
 
 @pytest.mark.parametrize(("name", "version"), [("chess", None), ("", None), ("cant_stop", 2), ("cant_stop", 10**30)])
 def test_unknown_games_and_versions_are_refused_with_what_there_is(name: str, version: int | None) -> None:
-    """A log of a ruleset that is not known here is never played by another one."""
+    """A log of an unknown ruleset is never played by another one."""
     with pytest.raises(Invalid, match="games: allie_gator" if version is None else "newest: 1") as refused:
         find(name, version)
     assert Reason.GAME_UNKNOWN == refused.value.reason

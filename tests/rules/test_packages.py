@@ -1,4 +1,4 @@
-"""How a game lies in the tree: the same table of contents for each."""
+"""Each game's package has the same modules."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ LONGEST_MODULE = 400
 
 
 def test_every_game_has_a_package() -> None:
-    """A folder is named as notation names its game, so that whoever knows the one finds the other."""
+    """A folder has the game's name in notation."""
     assert {game.name for game in rulesets()} == set(GAMES)
 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_every_game_has_the_same_table_of_contents(game: str) -> None:
-    """A newcomer finds a rule by folder and file name alone, and in a file that can be read in one go."""
+    """A reader finds a rule by folder and file name, in a file of moderate length."""
     modules = {path.stem: path for path in (RULES / game).glob("*.py")}
     assert {"__init__", "moves", "state", "play", "view"} <= set(modules)
     lengths = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in modules.items()}

@@ -47,7 +47,7 @@ def test_example_1_willi_takes_the_15_from_the_middle_and_has_to_lay_it_open(edi
 
 @both_editions
 def test_example_1_willi_takes_annas_open_39_and_lays_it_safe(edition: str) -> None:
-    """With three open tiles he may; Anna is left with two and has to lay her next tile open."""
+    """With three open tiles he may; Anna keeps two and has to take her next tile open."""
     start = position(edition=edition, open_tiles={WILLI: [8, 15, 20], ANNA: [3, 26, 39]})
     state = after(after_throw(2, "30", "5", "4", on=start), Take(39, safe=True))
     assert ({39}, {3, 26}) == (safe_of(state, WILLI), open_of(state, ANNA))
@@ -56,7 +56,7 @@ def test_example_1_willi_takes_annas_open_39_and_lays_it_safe(edition: str) -> N
 
 @both_editions
 def test_example_2_willis_safe_32_is_turned_open_at_once(edition: str) -> None:
-    """An own hit is no choice and ends the turn on any throw; so more than three tiles can lie open."""
+    """An own hit is automatic and ends the turn on any throw; so more than three tiles can lie open."""
     start = position(edition=edition, open_tiles={WILLI: [8, 15, 20]}, safe_tiles={WILLI: [32]})
     for number in (1, 2, 3):
         state = after_throw(number, "30", "2", "star", on=start)
@@ -65,7 +65,7 @@ def test_example_2_willis_safe_32_is_turned_open_at_once(edition: str) -> None:
 
 
 def test_example_2_original_20_and_two_stars_is_an_own_hit_that_costs_the_open_20() -> None:
-    """Original: an own hit ranks above a star throw, and an open tile leaves the game."""
+    """Original: an own hit outranks a star throw, and an open tile leaves the game."""
     start = position(edition="original", open_tiles={WILLI: [8, 15, 20]})
     state = after_throw(1, "20", "star", "star", on=start)
     assert ({8, 15}, {20}, ANNA) == (open_of(state, WILLI), out_of(state), state.seat)
@@ -93,7 +93,7 @@ def willi_in_example_3(edition: str) -> State:
 
 
 def test_example_3_original_10_and_two_stars_offers_the_10_and_not_the_2() -> None:
-    """Original: the hit ranks above the star throw, which is not on offer then; another throw is."""
+    """Original: a hit outranks the star throw, which is not offered then; another throw is."""
     state = after_throw(2, "10", "star", "star", on=willi_in_example_3("original"))
     assert ({10}, {"take", "roll", "pass"}) == (tiles_to_take(state), kinds(state))
     assert Reason.TILE_NOT_OFFERED == refusal(state, Take(2, safe=False)).reason
@@ -116,7 +116,7 @@ def test_example_3_revised_10_and_two_stars_is_no_own_hit_and_offers_the_2() -> 
 
 
 def test_example_3_revised_a_third_star_makes_willi_take_the_37() -> None:
-    """Revised: three stars leave him nothing but the 37 of the middle, open or safe."""
+    """Revised: three stars allow only the 37 of the middle, open or safe."""
     state = after_throw(2, "10", "star", "star", on=willi_in_example_3("revised"))
     state = after(state, Roll((0,)), Rolled(("star", "star", "star")))
     assert (Take(37, safe=False), Take(37, safe=True)) == tuple(GAME.legal(state))
@@ -166,7 +166,7 @@ def test_20_and_two_stars_with_the_20_owned_differs_between_the_editions() -> No
 @pytest.mark.parametrize("number", [1, 2, 3])
 @pytest.mark.parametrize("blues", [("1", "2"), ("star", "star")])
 def test_a_rotten_tooth_ends_the_turn_without_penalty(edition: str, number: int, blues: tuple[str, str]) -> None:
-    """Whatever else was thrown, also two stars, and also on the third throw, where it is no miss (ruling)."""
+    """With any other dice, also two stars, and also on the third throw, where it is no miss (ruling)."""
     start = position(edition=edition, open_tiles={WILLI: [3, 20]}, out=[2])
     state = after_throw(number, "rotten", *blues, on=start)
     assert (ANNA, 0, (), {3, 20}) == (state.seat, state.throws, state.dice, open_of(state, WILLI))
@@ -209,7 +209,7 @@ def test_two_stars_original_that_miss_offer_the_lowest_tile_even_on_the_third_th
 
 
 def test_an_open_tile_of_another_seat_outranks_a_star_throw_in_the_original() -> None:
-    """Original: the hit need not lie in the middle to rank first."""
+    """Original: a hit ranks first also outside the middle."""
     state = after_throw(1, "20", "star", "star", on=position(edition="original", open_tiles={TOM: [20]}))
     assert {20} == tiles_to_take(state)
 
@@ -221,7 +221,7 @@ def test_one_star_counts_0_in_the_sum() -> None:
 
 @both_editions
 def test_a_safe_tile_of_another_seat_cannot_be_taken(edition: str) -> None:
-    """Tiles that lie face down are out of reach."""
+    """Face-down tiles cannot be taken."""
     state = after_throw(1, "10", "5", "star", on=position(edition=edition, safe_tiles={ANNA: [15]}))
     assert {"roll", "pass"} == kinds(state)
     assert Reason.TAKE_NOT_OFFERED == refusal(state, Take(15, safe=False)).reason
@@ -241,7 +241,7 @@ def test_ruling_the_teeth_divide_evenly_and_fit_the_rulebooks() -> None:
 @both_editions
 @pytest.mark.parametrize("number", [1, 2])
 def test_ruling_a_miss_before_the_third_throw_is_nothing(edition: str, number: int) -> None:
-    """The seat throws again or passes, and passing is not punished."""
+    """The seat throws again or passes without a penalty."""
     start = position(edition=edition, open_tiles={WILLI: [20]}, safe_tiles={ANNA: [25]})
     state = after_throw(number, "20", "5", "star", on=start)
     assert {"roll", "pass"} == kinds(state)
@@ -258,7 +258,7 @@ def test_a_tile_out_of_the_game_is_missed_like_a_safe_one(edition: str) -> None:
 @both_editions
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_ruling_a_hit_may_be_passed_on(edition: str, number: int) -> None:
-    """Taking is "may", and leaving a hit is no miss, also on the third throw."""
+    """Taking is optional, and leaving a hit is no miss, also on the third throw."""
     state = after_throw(number, "20", "5", "star", on=position(edition=edition, open_tiles={WILLI: [20]}))
     assert {"take", "pass"} <= kinds(state)
     assert ({20}, ANNA) == (owned_by(after(state, Pass()), WILLI), after(state, Pass()).seat)
@@ -266,13 +266,13 @@ def test_ruling_a_hit_may_be_passed_on(edition: str, number: int) -> None:
 
 @pytest.mark.parametrize(("number", "faces"), [(1, "10"), (3, "10"), (1, "star"), (3, "star")])
 def test_ruling_nobody_passes_on_a_star_throw_of_the_revised_edition(number: int, faces: str) -> None:
-    """Take or throw again: there is no third way."""
+    """The seat takes the tile or throws again."""
     state = after_throw(number, faces, "star", "star", on=position())
     assert Reason.PASS_NOT_ALLOWED == refusal(state, Pass()).reason
 
 
 def test_ruling_three_stars_on_the_third_throw_are_never_a_miss() -> None:
-    """Original: passing on them costs nothing, though no tile has the number 0."""
+    """Original: passing costs nothing, although no tile has the number 0."""
     state = after_throw(3, "star", "star", "star", on=position(edition="original", open_tiles={WILLI: [20]}))
     assert {20} == owned_by(after(state, Pass()), WILLI)
 
@@ -310,6 +310,6 @@ def test_ruling_a_seat_with_less_than_three_teeth_gives_up_all_without_a_choice(
 
 
 def test_ruling_a_surrender_is_a_choice_also_where_only_one_set_is_legal() -> None:
-    """With exactly three teeth in two tiles the seat still says so itself."""
+    """With exactly three teeth in two tiles the seat still makes the choice."""
     state = after_throw(3, "20", "5", "star", on=position(open_tiles={WILLI: [1, 8]}, out=[25]))
     assert (ToChoose(WILLI), [(1, 8)]) == (GAME.awaited(state), surrenders(state))

@@ -1,4 +1,4 @@
-"""Raffzahn: material and view as the contract of all games wants them."""
+"""Raffzahn: material and view meet the contract of all games."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_the_components_are_the_material_of_the_header() -> None:
 
 
 def test_the_view_shows_everything_to_everybody() -> None:
-    """Nothing is hidden, and no tile is in two places or in none."""
+    """All tiles are public, and each is in exactly one place."""
     start = position(
         announce=True,
         open_tiles={WILLI: [3], TOM: [40]},
@@ -63,14 +63,14 @@ def test_the_view_shows_everything_to_everybody() -> None:
 
 
 def test_before_the_start_it_is_nobodys_turn() -> None:
-    """The starting seat is not known yet."""
+    """The starting seat is not drawn yet."""
     shown = GAME.view(GAME.start({}, 3), Watcher.JUDGE)
     assert isinstance(shown, View)
     assert (None, tuple(TILES)) == (shown.seat, shown.middle)
 
 
 def test_other_teeth_can_be_played_with() -> None:
-    """Teeth are data of the ruleset: with one tooth on every tile all surrenders are threes, and places follow it."""
+    """Teeth are data: with one tooth on every tile all surrenders have three tiles, and places follow."""
     state = position(open_tiles={WILLI: [20, 40], ANNA: [1, 2, 3]}, safe_tiles={WILLI: [30, 31]}, out=[25])
     state.ruleset = replace(state.ruleset, teeth=dict.fromkeys(TILES, 1))
     assert (1, 2, 3) == GAME.places(state)
@@ -82,7 +82,7 @@ def test_other_teeth_can_be_played_with() -> None:
 
 
 def test_a_surrender_among_forty_tiles_of_one_tooth_is_still_listed() -> None:
-    """The worst case has a set for every three of forty tiles."""
+    """In the worst case there is a set for every three of forty tiles."""
     state = position(middle=[], safe_tiles={WILLI: range(1, 40)}, out=[40])
     state.ruleset = replace(state.ruleset, teeth=dict.fromkeys(TILES, 1))
     state = after_throw(3, "30", "5", "5", on=state)

@@ -1,4 +1,4 @@
-"""Raffzahn: every refusal, with its reason, and nothing changed by it."""
+"""Raffzahn: every refusal has its reason and changes nothing."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def finished() -> State:
 
 
 def keeping_the_yellow_die() -> State:
-    """The blue dice are thrown again, the yellow one lies with 10 up."""
+    """Return a state in which the blue dice are thrown again and the yellow one stays at 10."""
     return after(deciding(), Roll((1, 2)))
 
 
@@ -129,14 +129,14 @@ REFUSALS: list[tuple[str, State, object, type[RefusedByRules], Reason]] = [
 def test_what_is_not_allowed_is_refused_for_its_reason_and_changes_nothing(
     state: State, move: object, kind: type[RefusedByRules], reason: Reason
 ) -> None:
-    """Invalid is what no state would take, illegal what this one does not; both can be printed and stay short."""
+    """Invalid moves are unreadable in any state, illegal ones not allowed in this one; both print shortly."""
     refused = refusal(state, move)
     assert (kind, reason) == (type(refused), refused.reason)
     assert 300 > len(str(refused))
 
 
 def test_a_refusal_of_another_tile_names_the_tile_on_offer() -> None:
-    """A client can show what would be right."""
+    """The client can show the right tile."""
     refused = refusal(deciding(), Take(13, safe=False))
     assert {"tile": 13, "offered": 12, "dice": ("10", "1", "1")} == refused.facts
     assert "legal now: take 12" == refused.learn
@@ -144,7 +144,7 @@ def test_a_refusal_of_another_tile_names_the_tile_on_offer() -> None:
 
 @pytest.mark.parametrize("seats", [2, 7, True, pytest.param(HUGE, id="huge")])
 def test_only_3_to_6_seats_can_play(seats: int) -> None:
-    """Both boxes say so."""
+    """Both editions name these numbers."""
     with pytest.raises(Invalid) as refused:
         GAME.start({}, seats)
     assert Reason.SEATS_OUT_OF_RANGE == refused.value.reason
@@ -159,12 +159,12 @@ def test_only_3_to_6_seats_can_play(seats: int) -> None:
     ],
 )
 def test_options_are_refused_that_there_are_not(options: dict[str, bool | int | str], reason: Reason) -> None:
-    """A misspelt option must not be a silent default."""
+    """A misspelt option must not become a silent default."""
     with pytest.raises(Invalid) as refused:
         GAME.start(options, 3)
     assert reason == refused.value.reason
 
 
 def test_the_defaults_are_the_revised_edition_without_announcements() -> None:
-    """The reprint is what is sold today; the variant has to be asked for."""
+    """The reprint is the edition on sale; the variant is optional."""
     assert {"edition": "revised", "announce": False} == GAME.settle({}, 3)

@@ -28,7 +28,7 @@ from tests.rules.questions_raffzahn import (
 
 
 def as_naive(state: State) -> naive.Position:
-    """The same position as the naive reference writes it, by way of the view."""
+    """Convert a state to a position of the naive reference, through the view."""
     shown = GAME.view(state, Watcher.JUDGE)
     assert isinstance(shown, View)
     where: naive.Where = dict.fromkeys(TILES, ("out", None))
@@ -56,7 +56,7 @@ def as_naive(state: State) -> naive.Position:
 
 
 def as_named(choice: object) -> naive.Named:
-    """A choice as the naive reference writes it."""
+    """Convert a choice to the form of the naive reference."""
     if isinstance(choice, Take):
         return ("take", choice.tile, choice.safe)
     if isinstance(choice, Roll):
@@ -65,12 +65,12 @@ def as_named(choice: object) -> naive.Named:
 
 
 def comparable(one: naive.Position) -> naive.Position:
-    """Without what the end of a match leaves lying about."""
+    """Remove the parts that differ after the end of a match."""
     return replace(one, seat=0, throws=0, dice=(), announced=None) if one.waits_for == "end" else one
 
 
 def random_position(rng: random.Random) -> State:
-    """Any seat about to make any throw, with few tiles of its own so that their subsets can be counted."""
+    """Return a state before any throw of any seat, with few tiles so that subsets can be counted."""
     seats = rng.randint(3, 6)
     seat = rng.randrange(seats)
     tiles = rng.sample(TILES, len(TILES))
@@ -99,7 +99,7 @@ def random_position(rng: random.Random) -> State:
 
 
 def random_outcome(state: State, rng: random.Random) -> Outcome:
-    """What chance might do."""
+    """Return a random outcome."""
     awaited = GAME.awaited(state)
     if isinstance(awaited, Throw):
         return GAME.outcome(state, tuple(rng.choice(faces) for faces in awaited.dice))
@@ -108,7 +108,7 @@ def random_outcome(state: State, rng: random.Random) -> Outcome:
 
 
 def agree(state: State, note: str) -> None:
-    """Both opinions on the choices, each listed once and each taken by `play`; and on the places."""
+    """Assert that both implementations agree on choices, order and places."""
     expected = as_naive(state)
     choices = [as_named(choice) for choice in GAME.legal(state)]
     assert len(set(choices)) == len(choices), note
@@ -126,7 +126,7 @@ def agree(state: State, note: str) -> None:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_random_positions_are_judged_as_by_the_naive_reference(seed: int) -> None:
-    """A throw means, offers and causes the same, and so does every choice after it."""
+    """Throws and choices have the same effects in both."""
     rng = random.Random(seed)
     for number in range(12):
         note = f"seed {seed}, position {number}"
@@ -140,7 +140,7 @@ def test_random_positions_are_judged_as_by_the_naive_reference(seed: int) -> Non
 
 
 def playthrough(rng: random.Random) -> Iterator[tuple[State, Choice | Outcome, State]]:
-    """A random match, move by move, each with the state before and after it."""
+    """Yield every move of a random match, with the state before and after it."""
     state = GAME.start(
         {"edition": rng.choice(["original", "revised"]), "announce": rng.random() < 0.5}, rng.randint(3, 6)
     )
@@ -159,7 +159,7 @@ def playthrough(rng: random.Random) -> Iterator[tuple[State, Choice | Outcome, S
 
 @pytest.mark.parametrize("seed", range(12))
 def test_random_matches_are_played_as_by_the_naive_reference(seed: int) -> None:
-    """From the empty table to the last tile of the middle, whatever the states are that a match really comes to."""
+    """Both agree in all states that whole matches reach."""
     for before, move, following in playthrough(random.Random(seed)):
         note = f"seed {seed}, {move}"
         expected = as_naive(before)
@@ -173,7 +173,7 @@ def test_random_matches_are_played_as_by_the_naive_reference(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_apply_leaves_its_argument_unchanged_and_folding_comes_to_the_same(seed: int) -> None:
-    """`play` may change what it is given, so `apply` and `fold` must work on a copy with nothing shared."""
+    """`play` may change its argument, so `apply` and `fold` work on independent copies."""
     moves = []
     first = last = None
     for before, move, following in playthrough(random.Random(seed)):
@@ -189,7 +189,7 @@ def test_apply_leaves_its_argument_unchanged_and_folding_comes_to_the_same(seed:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_choices_that_are_not_legal_are_refused(seed: int) -> None:
-    """`play` checks a choice without listing the legal ones, so both must draw the same line."""
+    """`play` checks a choice without the list of legal ones, and both agree."""
     rng = random.Random(seed)
     guesses: list[Choice] = [
         *(Take(tile, safe) for tile in range(42) for safe in (False, True)),

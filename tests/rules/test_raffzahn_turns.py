@@ -30,7 +30,7 @@ from tests.rules.questions_raffzahn import (
 
 
 def test_the_match_begins_with_the_starting_seat_and_a_forced_throw_of_all_dice() -> None:
-    """Chance names the seat, and nobody is asked whether to throw."""
+    """Chance draws the seat, and the first throw is automatic."""
     state = GAME.start({}, 5)
     assert Draw("first_seat", (0, 1, 2, 3, 4)) == GAME.awaited(state)
     state = after(state, GAME.outcome(state, (3,)))
@@ -40,12 +40,12 @@ def test_the_match_begins_with_the_starting_seat_and_a_forced_throw_of_all_dice(
 
 
 def test_the_turn_goes_round_to_seat_0() -> None:
-    """After the last seat the first one follows."""
+    """Seat 0 follows the last seat."""
     assert 0 == after(position(seat=2), Rolled(("rotten", "1", "1"))).seat
 
 
 def test_only_the_dice_thrown_again_are_thrown_and_those_kept_lie_among_them() -> None:
-    """Chance is asked for the named dice only, yellow first, and answers with all three."""
+    """Chance throws only the named dice, yellow first; the outcome has all three."""
     state = after(after_throw(1, "10", "1", "1", on=position()), Roll((2, 0)))
     yellow, blue = ("10", "20", "30", "star", "star", "rotten"), ("1", "2", "3", "4", "5", "star")
     assert Throw("roll", (yellow, blue)) == GAME.awaited(state)
@@ -72,7 +72,7 @@ def test_legal_choices_are_listed_in_a_fixed_order() -> None:
 
 
 def test_lists_in_choices_are_accepted_in_any_order() -> None:
-    """The order of dice and tiles means nothing, so the states are equal."""
+    """The order of dice and tiles has no meaning, so the states are equal."""
     state = after_throw(1, "10", "1", "1", on=position())
     assert after(state, Roll((0, 1, 2))) == after(state, Roll((2, 0, 1)))
     state = after_throw(3, "20", "5", "star", on=position(open_tiles={WILLI: [1, 2, 8]}, out=[25]))
@@ -90,7 +90,7 @@ def announcing(edition: str, tile: int | None, *faces: str, **wanted: object) ->
 
 @both_editions
 def test_taking_the_announced_tile_gives_an_extra_turn_of_three_throws(edition: str) -> None:
-    """The same seat throws all dice, and has three throws again."""
+    """The same seat throws all dice and has three throws again."""
     state = after(announcing(edition, 25, "20", "5", "star"), Take(25, safe=False))
     assert (WILLI, 0, (), None) == (state.seat, state.throws, state.dice, state.announced)
     assert GAME.awaited(position()) == GAME.awaited(state)
@@ -98,25 +98,25 @@ def test_taking_the_announced_tile_gives_an_extra_turn_of_three_throws(edition: 
 
 @both_editions
 def test_taking_another_tile_than_the_announced_one_gives_none(edition: str) -> None:
-    """It may be taken all the same."""
+    """Another tile may be taken without an extra turn."""
     assert ANNA == after(announcing(edition, 24, "20", "5", "star"), Take(25, safe=False)).seat
 
 
 @both_editions
 def test_a_tile_that_was_not_announced_gives_no_extra_turn(edition: str) -> None:
-    """Silence is no announcement, also where the option is on."""
+    """Without an announcement there is no extra turn, also with the option on."""
     assert ANNA == after(announcing(edition, None, "20", "5", "star"), Take(25, safe=False)).seat
 
 
 @both_editions
 def test_passing_on_the_announced_tile_gives_none(edition: str) -> None:
-    """Only taking it counts."""
+    """Only taking the tile counts."""
     assert ANNA == after(announcing(edition, 25, "20", "5", "star"), Pass()).seat
 
 
 @pytest.mark.parametrize(("tile", "faces"), [(1, ("30", "star", "star")), (40, ("star", "star", "star"))])
 def test_a_star_throw_fulfils_an_announcement_in_the_original_only(tile: int, faces: tuple[str, ...]) -> None:
-    """Original: however the tile is won. Revised: with a number hit, and not by stars."""
+    """Original: with any winning throw. Revised: with a number hit, not by stars."""
     original = after(announcing("original", tile, *faces, out=[30]), Take(tile, safe=False))
     revised = after(announcing("revised", tile, *faces, out=[30]), Take(tile, safe=False))
     assert (WILLI, ANNA) == (original.seat, revised.seat)
@@ -124,7 +124,7 @@ def test_a_star_throw_fulfils_an_announcement_in_the_original_only(tile: int, fa
 
 @both_editions
 def test_ruling_only_a_tile_that_can_be_won_may_be_announced(edition: str) -> None:
-    """In the middle or open in front of another seat; not one's own, not safe, not out of the game."""
+    """A tile in the middle or open in front of another seat; not one's own, not safe, not out of the game."""
     start = position(
         edition=edition, announce=True, open_tiles={WILLI: [1], TOM: [2]}, safe_tiles={WILLI: [3], TOM: [4]}, out=[5]
     )
@@ -138,7 +138,7 @@ def test_ruling_only_a_tile_that_can_be_won_may_be_announced(edition: str) -> No
 
 @both_editions
 def test_an_announced_open_tile_of_another_seat_gives_an_extra_turn(edition: str) -> None:
-    """It is won like one of the middle."""
+    """The tile is won like one of the middle."""
     state = announcing(edition, 25, "20", "5", "star", open_tiles={TOM: [25]})
     state = after(state, Take(25, safe=False))
     assert (WILLI, {25}, set()) == (state.seat, open_of(state, WILLI), open_of(state, TOM))
@@ -146,7 +146,7 @@ def test_an_announced_open_tile_of_another_seat_gives_an_extra_turn(edition: str
 
 @both_editions
 def test_ruling_an_announcement_holds_for_the_throw_it_was_made_for(edition: str) -> None:
-    """The 25 was announced before the second throw; hit with the third one, it gives nothing unless announced anew."""
+    """The 25 was announced for the second throw; the third throw needs a new announcement."""
     state = announcing(edition, 25, "20", "1", "star")
     silent, anew = (after(state, Roll((1,), tile), Rolled(("20", "5", "star"))) for tile in (None, 25))
     assert ANNA == after(silent, Take(25, safe=False)).seat
@@ -155,7 +155,7 @@ def test_ruling_an_announcement_holds_for_the_throw_it_was_made_for(edition: str
 
 @both_editions
 def test_ruling_an_extra_turn_may_earn_another(edition: str) -> None:
-    """There is no end to a lucky series but the last tile."""
+    """A series of extra turns ends only with the last tile."""
     state = after(announcing(edition, 25, "20", "5", "star"), Take(25, safe=False), Rolled(("10", "1", "1")))
     state = after(state, Roll((0, 1, 2), 33), Rolled(("30", "3", "star")), Take(33, safe=False))
     assert (WILLI, 0) == (state.seat, state.throws)
@@ -169,7 +169,7 @@ def test_ruling_no_extra_turn_is_played_when_the_middle_is_empty(edition: str) -
 
 
 def test_without_the_option_nothing_can_be_announced() -> None:
-    """The variant is off by default, and then no choice names a tile."""
+    """The variant is off by default, and then choices cannot name a tile."""
     state = after_throw(1, "10", "1", "1", on=position())
     assert {None} == {choice.announce for choice in GAME.legal(state) if isinstance(choice, Roll)}
     assert "without announcements" in refusal(state, Roll((0,), 25)).why
@@ -180,7 +180,7 @@ def test_without_the_option_nothing_can_be_announced() -> None:
 
 @both_editions
 def test_the_match_ends_at_once_when_the_last_tile_leaves_the_middle(edition: str) -> None:
-    """Nothing is awaited any more, and nobody's turn it is."""
+    """No move is awaited, and no seat is on turn."""
     start = position(edition=edition, middle=[25], open_tiles={WILLI: [1], ANNA: [40]})
     state = after(after_throw(1, "20", "5", "star", on=start), Take(25, safe=False))
     assert (OVER, (2, 1, 3)) == (GAME.awaited(state), GAME.places(state))
@@ -190,7 +190,7 @@ def test_the_match_ends_at_once_when_the_last_tile_leaves_the_middle(edition: st
 
 
 def test_the_match_goes_on_when_a_tile_of_another_seat_is_taken() -> None:
-    """Only the middle counts for the end."""
+    """Only the last tile of the middle ends the match."""
     start = position(middle=[2], open_tiles={ANNA: [25]})
     assert ANNA == after(after_throw(1, "20", "5", "star", on=start), Take(25, safe=False)).seat
 
@@ -208,7 +208,7 @@ def test_equal_teeth_go_by_the_highest_tile() -> None:
 
 
 def test_seats_without_a_tile_share_a_place() -> None:
-    """There is no tile to tell them apart by."""
+    """Without tiles there is no tie-break."""
     assert (2, 2, 1, 2) == GAME.places(position(seats=4, open_tiles={TOM: [1]}))
     assert (1, 1, 1) == GAME.places(GAME.start({}, 3))
 

@@ -47,7 +47,7 @@ def test_two_to_five_seats_can_play_and_others_cannot() -> None:
 
 
 def test_every_choice_and_outcome_has_the_name_that_notation_gives_it() -> None:
-    """Notation is derived from these names and fields, so they are part of the contract with old logs."""
+    """Notation is derived from these names and fields, so old logs depend on them."""
     assert {
         "play": ["dice"],
         "reroll": ["dice"],
@@ -91,7 +91,7 @@ def test_each_seat_draws_and_throws_its_dice_from_the_first_seat_on(seats: int, 
 
 
 def test_dice_are_open_to_everybody_and_a_drawn_die_shows_nothing_before_it_is_thrown() -> None:
-    """Nothing is hidden: all pairs of eyes see the same, and a die under way has no face yet."""
+    """All perspectives have the same view, and a drawn die has no face before its throw."""
     state = after(GAME.start({}, 2), FirstSeat(1), Drawn(1, tuple(range(12))))
     view = seen(state, Watcher.PUBLIC)
     assert view == seen(state, 0) == seen(state, 1) == seen(state, Watcher.JUDGE)
@@ -124,7 +124,7 @@ def test_view_shows_the_whole_table() -> None:
 
 
 def test_view_names_no_seat_before_the_start_and_after_the_end() -> None:
-    """Nobody is to act then."""
+    """No seat has to act then."""
     assert seen(GAME.start({}, 2), 0).seat is None
     state = position("elephant", "trap")
     assert seen(after(state, Play(dice(state, 0)))).seat is None
@@ -190,7 +190,7 @@ def test_example_three_worms_give_one_die_away_once() -> None:
 
 
 def test_example_michaela_lays_four_boars_on_two_and_wins() -> None:
-    """Example there: without a die to exchange the boars' ability lapses, and the seat wins."""
+    """Example there: without own dice left the boars' ability lapses, and the seat wins."""
     state = position("boar boar boar boar", "bear", middle="boar boar")
     state = after(state, Play(dice(state, 0)))
     assert OVER == GAME.awaited(state)
@@ -207,7 +207,7 @@ def test_a_larger_species_must_have_exactly_as_many_dice() -> None:
 
 
 def test_dice_may_be_named_in_any_order() -> None:
-    """Lists in choices are written ascending and accepted in any order, with the same effect."""
+    """Lists in choices are written ascending and accepted in any order."""
     state = position("worm worm x2 fox", "trap")
     named = (*dice(state, 0, "x2"), *dice(state, 0, "worm"))
     assert Play(named[::-1]) in turn(state)
@@ -238,7 +238,7 @@ def test_example_rita_throws_her_traps_and_one_of_two_squirrels_again() -> None:
 
 
 def test_example_peter_throws_again_although_he_could_play() -> None:
-    """Example there: a seat that could replace the middle may throw dice again all the same."""
+    """Example there: a seat may reroll although it could play."""
     state = position("elephant elephant elephant worm", "trap", middle="elephant elephant")
     assert [Play(dice(state, 0, "elephant"))] == plays(state)
     worm = die(state, 0, "worm")
@@ -251,7 +251,7 @@ def test_example_peter_throws_again_although_he_could_play() -> None:
 
 
 def test_own_animals_still_in_the_middle_go_into_the_bag_when_the_turn_begins() -> None:
-    """The seat begins as at the start of a round: anything may be laid on the empty middle, or dice thrown again."""
+    """The seat begins as in a new round: it lays any animals on the empty middle, or rerolls."""
     state = position("elephant worm", "trap", middle="")
     elephant, worm, trap = die(state, 0, "elephant"), die(state, 0, "worm"), die(state, 1, "trap")
     state = after(state, Play((elephant,)))
@@ -264,7 +264,7 @@ def test_own_animals_still_in_the_middle_go_into_the_bag_when_the_turn_begins() 
 
 
 def test_animals_that_somebody_else_replaced_stay_replaced() -> None:
-    """Only the seat's own animals leave the middle when its turn begins."""
+    """Only the seat's own animals leave the middle at the beginning of its turn."""
     state = position("elephant worm", "elephant elephant trap")
     elephant = die(state, 0, "elephant")
     state = after(state, Play((elephant,)), Play(dice(state, 1, "elephant")))
@@ -316,7 +316,7 @@ def test_ruling_a_robbed_seat_with_own_animals_in_the_middle_still_wins() -> Non
 
 
 def test_ruling_a_robbed_seat_that_was_given_a_die_plays_on() -> None:
-    """What counts is the beginning of its own turn: a die it has got by then keeps the round going."""
+    """Only the beginning of its own turn counts: with a die received before, it plays on."""
     state = position("squirrel trap", "", bag=1)
     state = after(state, Play(dice(state, 0, "squirrel")), Squirrel(1))
     (drawn,) = bag(state)
@@ -325,7 +325,7 @@ def test_ruling_a_robbed_seat_that_was_given_a_die_plays_on() -> None:
 
 
 def test_ruling_the_squirrels_target_is_another_seat() -> None:
-    """The short table's "any player" means what the long text says: somebody else."""
+    """The short table's "any player" means another seat, as in the long text."""
     state = position("squirrel trap", "trap")
     state = after(state, Play(dice(state, 0, "squirrel")))
     assert Listed((Squirrel(1),)) == GAME.legal(state)
@@ -354,7 +354,7 @@ def test_caretaker_lays_the_fewest_dice_of_the_smallest_species() -> None:
 
 
 def test_caretaker_throws_traps_and_x2_again_when_nothing_can_be_laid() -> None:
-    """All of them, and where there are none, all its dice."""
+    """All traps and x2 dice, or without any of them all dice."""
     state = position("worm trap x2 trap fox", "trap", middle="elephant elephant")
     assert Reroll(dice(state, 0, "trap", "x2")) == GAME.caretaker(state)
     state = position("worm fox", "trap", middle="elephant elephant")
@@ -363,14 +363,14 @@ def test_caretaker_throws_traps_and_x2_again_when_nothing_can_be_laid() -> None:
 
 @pytest.mark.parametrize("species", ["bear", "boar", "fox", "squirrel", "worm"])
 def test_caretaker_uses_an_ability_in_the_first_legal_way(species: str) -> None:
-    """The first in sorted order, as long as that does not rob a seat of its last die."""
+    """The first use in sorted order that does not take a seat's last die."""
     state = position(f"{species} trap trap", "worm elephant", "boar boar")
     state = after(state, Play((die(state, 0, species),)))
     assert next(iter(GAME.legal(state))) == GAME.caretaker(state)
 
 
 def test_caretaker_spares_the_last_die_of_a_seat_while_it_can() -> None:
-    """A robbed seat wins when its turn begins, so a caretaker does not hand the round over, unless it must."""
+    """A robbed seat wins when its turn begins, so the caretaker avoids that if it can."""
     state = position("fox trap", "elephant", "elephant elephant")
     state = after(state, Play(dice(state, 0, "fox")))
     assert Fox(dice(state, 2)[0]) == GAME.caretaker(state)

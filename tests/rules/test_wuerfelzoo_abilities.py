@@ -16,7 +16,7 @@ from tests.rules.questions_wuerfelzoo import illegal, plays
 
 
 def test_an_elephant_has_no_ability() -> None:
-    """The turn is over as soon as elephants are laid."""
+    """The turn ends when elephants are laid."""
     state = position("elephant trap", "trap")
     assert ToChoose(1) == GAME.awaited(after(state, Play(dice(state, 0, "elephant"))))
 
@@ -128,7 +128,7 @@ def test_x2_dice_go_into_the_bag_only_after_the_last_use() -> None:
 
 
 def test_replaced_dice_are_in_the_bag_before_the_ability_is_used() -> None:
-    """What is replaced goes back at once, so with an otherwise empty bag a squirrel gives just that die."""
+    """Replaced dice go back at once, so with an empty bag the squirrel draws just that die."""
     state = position("squirrel trap", "trap", middle="worm", bag=0)
     (replaced,) = state.middle
     state = after(state, Play(dice(state, 0, "squirrel")), Squirrel(1))
@@ -136,7 +136,7 @@ def test_replaced_dice_are_in_the_bag_before_the_ability_is_used() -> None:
 
 
 def test_x2_may_be_played_with_elephants_and_with_abilities_that_lapse() -> None:
-    """Section "Das X2-Symbol": also where there is nothing to double, and the dice are gone afterwards."""
+    """Section "Das X2-Symbol": the dice are spent even without an effect to double."""
     state = position("elephant x2 trap", "trap")
     double = die(state, 0, "x2")
     state = after(state, Play(dice(state, 0, "elephant", "x2")))
@@ -146,13 +146,13 @@ def test_x2_may_be_played_with_elephants_and_with_abilities_that_lapse() -> None
 
 
 def test_a_bear_lapses_when_nobody_has_a_die() -> None:
-    """The ability needs a die in front of somebody."""
+    """The ability needs a die in front of a seat."""
     state = position("bear", "", "")
     assert OVER == GAME.awaited(after(state, Play(dice(state, 0))))
 
 
 def test_a_boar_lapses_when_nobody_else_has_a_die() -> None:
-    """There is nothing to exchange for, so the turn goes on to its end."""
+    """Without dice of others the exchange is impossible, and the turn ends."""
     state = position("boar trap", "")
     state = after(state, Play(dice(state, 0, "boar")))
     assert OVER == GAME.awaited(state)
@@ -185,7 +185,7 @@ def test_question_fox_takes_the_last_die_of_another_seat_and_ends_the_round() ->
 
 
 def test_question_worm_gives_the_last_die_away() -> None:
-    """Question 2: who gives the last die away with a worm wins."""
+    """Question 2: the seat that gives its last die away with a worm wins."""
     state = position("worm elephant", "trap")
     state = after(state, Play(dice(state, 0, "worm")), Worm(die(state, 0, "elephant"), 1))
     assert OVER == GAME.awaited(state)
@@ -218,7 +218,7 @@ def test_question_foxes_that_end_the_round_must_still_remove_a_die() -> None:
     [("bear", "", 2), ("fox", "", 2), ("squirrel", "", 1), ("boar", "trap", 2), ("worm", "trap", 1)],
 )
 def test_question_an_ability_must_be_used_when_it_can(species: str, rest: str, count: int) -> None:
-    """Question 5: no ability can be passed over, not even at the end; nothing but its uses is legal."""
+    """Question 5: an ability cannot be skipped, not even at the end; only its uses are legal."""
     state = position(f"{species} {rest}", "trap worm")
     state = after(state, Play(dice(state, 0, species)))
     assert ToChoose(0) == GAME.awaited(state)

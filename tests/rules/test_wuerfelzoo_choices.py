@@ -1,4 +1,4 @@
-"""Würfelzoo: a turn described instead of listed."""
+"""Würfelzoo: the compact description of a turn's choices."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.rules import naive_wuerfelzoo as naive
 from tests.rules.positions_wuerfelzoo import dice, die, position
 from tests.rules.questions_wuerfelzoo import HUGE, plays, turn
 
-# A turn described instead of listed
+# The compact description of a turn
 
 
 def test_choices_of_a_turn_come_in_the_promised_order() -> None:
@@ -31,7 +31,7 @@ def test_choices_of_a_turn_come_in_the_promised_order() -> None:
 
 
 def test_a_turn_names_what_may_be_laid_without_listing_it() -> None:
-    """Each species that fits with the numbers that fit; clients build their buttons from this."""
+    """It has each fitting species with the fitting numbers; clients build their buttons from it."""
     state = position("worm fox fox fox bear bear bear elephant x2", "trap", middle="fox fox")
     foxes, bears = dice(state, 0, "fox"), dice(state, 0, "bear")
     assert TurnChoices(
@@ -40,7 +40,7 @@ def test_a_turn_names_what_may_be_laid_without_listing_it() -> None:
 
 
 def test_the_choices_of_a_full_hand_are_walked_through_lazily() -> None:
-    """Forty dice make more than a million million choices; the first ones and any question come at once."""
+    """Forty dice have more than a million million choices; the first ones and membership tests are immediate."""
     state = position(" ".join(["elephant"] * 20 + ["bear"] * 20), "trap")
     choices = turn(state)
     assert [Play((number,)) for number in dice(state, 0, "bear")[:5]] == list(islice(choices, 5))
@@ -53,7 +53,7 @@ def test_the_choices_of_a_full_hand_are_walked_through_lazily() -> None:
     "stranger", [None, 3, "play", Fox(0), Squirrel(1), Play(()), Reroll(()), Play((HUGE,)), Reroll((-1,))]
 )
 def test_strange_things_are_not_among_the_choices(stranger: object) -> None:
-    """Asking is safe with whatever anybody sends."""
+    """Membership tests accept any value that a caller sends."""
     state = position("worm worm fox x2", "trap")
     assert stranger not in turn(state)
     worm, double = die(state, 0, "worm"), die(state, 0, "x2")
@@ -67,7 +67,7 @@ def test_strange_things_are_not_among_the_choices(stranger: object) -> None:
 
 
 def test_a_sample_reaches_every_legal_choice() -> None:
-    """Random play must be able to do anything that is legal, else simulations leave positions out."""
+    """Random play must reach every legal choice, else simulations omit positions."""
     for state in (
         position("worm worm fox x2", "trap"),
         position("worm worm worm fox x2 trap", "trap", middle="worm"),

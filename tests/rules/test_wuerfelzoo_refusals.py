@@ -1,4 +1,4 @@
-"""Würfelzoo: every refusal, with its reason, and nothing changed by it."""
+"""Würfelzoo: every refusal has its reason and changes nothing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OWN_TURN = "worm worm boar x2 trap"
 
 @pytest.mark.parametrize("kind", [Play, Reroll])
 def test_lists_of_dice_that_cannot_be_read_are_invalid(kind: type[Play | Reroll]) -> None:
-    """Nothing named, too much, unknown dice, one twice: each has its own reason, whatever the numbers are."""
+    """Empty, too long, unknown dice, doubled dice: each error has its own reason for any numbers."""
     state = position(OWN_TURN, "bear")
     worm = die(state, 0, "worm")
     assert Reason.NOTHING_NAMED == invalid(state, kind(()))
@@ -47,7 +47,7 @@ def test_only_own_dice_are_played_or_thrown_again(kind: type[Play | Reroll]) -> 
 
 
 def test_a_play_that_breaks_the_rules_says_which() -> None:
-    """Two species, too small a species, the wrong number: the reasons tell them apart and the facts explain."""
+    """Two species, too small a species, a wrong number: each has its own reason and facts."""
     state = position("worm fox fox bear bear bear", "bear", middle="fox fox")
     worms, foxes, bears = dice(state, 0, "worm"), dice(state, 0, "fox"), dice(state, 0, "bear")
     assert Reason.SPECIES_MIXED == illegal(state, Play(worms + foxes))
@@ -76,7 +76,7 @@ def test_a_bear_that_is_told_nonsense_is_refused() -> None:
 
 
 def test_a_boar_that_is_told_nonsense_is_refused() -> None:
-    """The own die must be one's own, the other another seat's, and both must be dice that are in play."""
+    """The own die must be the seat's, the other one another seat's, and both in play."""
     state = using("boar")
     own, other = dice(state, 0)[0], dice(state, 1)[0]
     for weird in WEIRD_DICE:
@@ -102,7 +102,7 @@ def test_a_fox_that_is_told_nonsense_is_refused() -> None:
 
 
 def test_a_squirrel_or_worm_that_is_told_nonsense_is_refused() -> None:
-    """Targets are other seats at the table; what a worm gives away is one's own."""
+    """Targets are other seats, and a worm gives away an own die."""
     squirrel, worm = using("squirrel"), using_worm()
     own = dice(worm, 0)[0]
     for weird in (-1, 3, HUGE, -HUGE, True, 1.0, "1", None):
@@ -117,13 +117,13 @@ def test_a_squirrel_or_worm_that_is_told_nonsense_is_refused() -> None:
 
 
 def using_worm() -> State:
-    """As `using`, but on an empty middle, because a worm replaces nothing else."""
+    """Like `using`, but with an empty middle, because a worm beats no other species."""
     state = position("worm trap fox", "fox bear", "boar", options={"box": True}, bag=5, box=1)
     return after(state, Play((die(state, 0, "worm"),)))
 
 
 def test_another_choice_than_the_awaited_is_refused() -> None:
-    """No ability before its animal is laid, nothing laid before it was used, and none in place of another."""
+    """No ability before its animal is laid, no play before the ability is used, and no other ability."""
     state = position(OWN_TURN, "bear")
     for move in (Bear(0), Boar(0, 1), Fox(0), Squirrel(1), Worm(0, 1)):
         assert Reason.OTHER_CHOICE_AWAITED == illegal(state, move)
@@ -135,7 +135,7 @@ def test_another_choice_than_the_awaited_is_refused() -> None:
 
 
 def test_no_choice_is_taken_while_chance_is_awaited() -> None:
-    """Before the start, between draw and throw and in the middle of an ability alike."""
+    """The same holds before the start, between draw and throw, and during an ability."""
     start = GAME.start({}, 2)
     dealing = after(start, FirstSeat(0))
     throwing = after(dealing, Drawn(0, tuple(range(12))))
@@ -150,14 +150,14 @@ def test_no_choice_is_taken_while_chance_is_awaited() -> None:
 
 
 def test_moves_of_other_games_are_invalid() -> None:
-    """Whatever is no move of Würfelzoo at all is refused as such, whatever the state is."""
+    """A move of another game is refused in every state."""
     for state in (GAME.start({}, 2), position(OWN_TURN, "bear"), using("fox")):
         for stranger in (None, 7, "play", object(), (1, 2)):
             assert Reason.MOVE_OF_ANOTHER_GAME == invalid(state, stranger)
 
 
 def test_outcomes_that_chance_cannot_give_are_refused() -> None:
-    """Seats that are not at the table, dice that are not in the bag, faces that a die does not have."""
+    """Seats not at the table, dice not in the bag, faces that a die does not have."""
     start = GAME.start({}, 2)
     for seat in (2, -1, HUGE, True, None):
         assert Reason.OUTCOME_IMPOSSIBLE == illegal(start, FirstSeat(seat))  # type: ignore[arg-type]
@@ -202,7 +202,7 @@ def test_outcomes_that_chance_cannot_give_are_refused() -> None:
 
 
 def test_apply_leaves_its_argument_as_it_is() -> None:
-    """States can be kept and shared: only `play` changes one, and only the one it is given."""
+    """States can be shared: `play` changes only its own argument."""
     rng = random.Random(11)
     for options in ({}, {"box": True, "rounds_to": 20}):
         state = GAME.start(options, 3)

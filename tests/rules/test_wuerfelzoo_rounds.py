@@ -1,4 +1,4 @@
-"""Würfelzoo: how a round and a match end, and what the options change."""
+"""Würfelzoo: the end of a round and of a match, and the effects of the options."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_others_share_a_place_when_their_points_are_equal() -> None:
 
 
 def test_standing_of_a_single_round_is_the_penalty_of_the_dice_now() -> None:
-    """Before the end the places say who would be best off if everything stayed as it lies."""
+    """Before the end the places follow from the current penalty points."""
     assert (1, 1, 1) == GAME.places(GAME.start({}, 3))
     assert (3, 1, 1) == GAME.places(position("elephant", "worm", "trap worm"))
     state = after(GAME.start({}, 2), FirstSeat(0), Drawn(0, tuple(range(12))))
@@ -53,7 +53,7 @@ def test_standing_of_a_single_round_is_the_penalty_of_the_dice_now() -> None:
 
 
 def test_nothing_is_awaited_or_legal_after_the_end() -> None:
-    """A finished match takes neither choices nor chance."""
+    """A finished match accepts neither choices nor chance."""
     state = position("elephant", "trap")
     state = after(state, Play(dice(state, 0)))
     assert OVER == GAME.awaited(state)
@@ -66,7 +66,7 @@ def test_nothing_is_awaited_or_legal_after_the_end() -> None:
 
 
 def test_options_have_their_defaults_and_all_their_values() -> None:
-    """rounds_to 0 to 999 and box; what is not said is one round without box."""
+    """rounds_to is 0 to 999, and box a flag; the defaults are one round without box."""
     assert {"rounds_to": 0, "box": False} == GAME.settle({}, 2)
     assert {"rounds_to": 999, "box": True} == GAME.settle({"rounds_to": 999, "box": True}, 5)
 
@@ -83,14 +83,14 @@ def test_options_have_their_defaults_and_all_their_values() -> None:
     ],
 )
 def test_other_options_are_refused(given: dict[str, OptionValue], reason: Reason) -> None:
-    """Values have to be of the option's own kind and among its values."""
+    """A value needs the option's type and range."""
     with pytest.raises(Invalid) as caught:
         GAME.start(given, 2)
     assert reason == caught.value.reason
 
 
 def test_rounds_are_played_until_somebody_reached_the_points() -> None:
-    """Option `rounds_to`: reaching is enough, one point fewer is not; fewest points win the match, not the round."""
+    """Option `rounds_to`: reaching the number is enough; fewest points win the match, not the last round."""
     for before, over in ((93, False), (94, True), (98, True)):
         state = position("elephant", "elephant", "trap", points=(50, before, 3), options={"rounds_to": 100})
         assert (2, 3, 1) == GAME.places(state)
@@ -139,7 +139,7 @@ def test_box_takes_all_dice_that_leave_the_table() -> None:
 
 
 def test_box_goes_into_the_bag_when_a_die_is_to_be_drawn_from_an_empty_bag() -> None:
-    """Option `box`: not before, not while the bag holds a die, and then everything in it."""
+    """Option `box`: only when a die is drawn from an empty bag, and then all its dice."""
     state = position("squirrel x2 trap", "trap", middle="worm", options={"box": True}, bag=1, box=2)
     double = die(state, 0, "x2")
     replaced = state.middle
@@ -161,7 +161,7 @@ def test_box_goes_into_the_bag_when_a_die_is_to_be_drawn_from_an_empty_bag() -> 
 
 
 def test_without_the_option_nothing_ever_lies_in_the_box() -> None:
-    """The basic rule puts dice into the bag at once; so any die can come again in the same turn."""
+    """By the basic rule dice go into the bag at once, so any die can come again in the same turn."""
     rng = random.Random(4)
     state = GAME.start({}, 3)
     while not isinstance(GAME.awaited(state), Over):

@@ -26,7 +26,7 @@ SEATS_AND_OPTIONS = [
 
 
 def any_position(rng: random.Random) -> State:
-    """A small position at random: up to seven dice a seat, all faces, a middle of up to four or none."""
+    """Return a random small position: up to seven dice a seat, all faces, at most four animals in the middle."""
     by_size = rng.sample(range(50), 50)
     seats = rng.randint(2, 5)
     state = position(*[""] * seats, options={"box": rng.random() < 0.5}, bag=0)
@@ -48,13 +48,13 @@ def any_position(rng: random.Random) -> State:
 
 
 def hands_of(state: State) -> list[dict[int, str]]:
-    """What lies in front of the seats, in the reference's terms."""
+    """Return the dice of all seats in the form of the reference."""
     return [{number: state.faces[number] for number in dice(state, seat)} for seat in range(len(state.points))]
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_turns_agree_with_the_naive_reference(seed: int) -> None:
-    """Enumeration, its order, `in` and `play` all say what trying every subset of the hand says."""
+    """Enumeration, order, `in` and `play` agree with trying every subset of the hand."""
     rng = random.Random(seed)
     for number in range(15):
         message = f"seed {seed}, position {number}"
@@ -88,7 +88,7 @@ def test_turns_agree_with_the_naive_reference(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_abilities_agree_with_the_naive_reference(seed: int) -> None:
-    """Where an ability can be used the legal uses are those the reference finds; where it finds none, it lapses."""
+    """The legal uses are those of the reference; without any, the ability lapses."""
     rng = random.Random(seed)
     for number in range(30):
         state = any_position(rng)
@@ -118,7 +118,7 @@ def test_abilities_agree_with_the_naive_reference(seed: int) -> None:
 
 
 def accepted(state: State, move: Choice) -> bool:
-    """Whether the rules take the move; if not, nothing has changed."""
+    """Whether the rules accept the move; a refused one must not change the state."""
     trial = GAME.copy(state)
     try:
         GAME.play(trial, move)
@@ -130,7 +130,7 @@ def accepted(state: State, move: Choice) -> bool:
 
 @pytest.mark.parametrize(("seats", "options"), SEATS_AND_OPTIONS)
 def test_random_matches_end_and_lose_no_die(seats: int, options: dict[str, OptionValue]) -> None:
-    """In every state each of the fifty dice is in exactly one place, and matches end with a winner without dice."""
+    """In every state each of the fifty dice is in exactly one place; matches end with a winner without dice."""
     for seed in range(4):
         rng = random.Random(seed)
         state = GAME.start(options, seats)
@@ -151,7 +151,7 @@ def test_random_matches_end_and_lose_no_die(seats: int, options: dict[str, Optio
 
 @pytest.mark.parametrize(("seats", "options"), SEATS_AND_OPTIONS)
 def test_matches_of_caretakers_alone_end(seats: int, options: dict[str, OptionValue]) -> None:
-    """A table that everybody has left does not go on for ever."""
+    """A table without players ends."""
     rng = random.Random(seats)
     state = GAME.start(options, seats)
     for _ in range(20_000):
