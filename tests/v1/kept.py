@@ -1,8 +1,7 @@
-"""The contract as a text with a line for everything that clients rely on: `python -m tests.v1.kept` adds what is new.
+"""The contract as text, one line for everything that clients rely on: `python -m tests.v1.kept` adds new lines.
 
-A line says all that must not change: the number, the type and the kind of a field, the number of an enum's value, what
-a method takes and gives, each number and name that is reserved. What has once been released stays: a line that is not
-true any more is never taken out.
+A line has all that must not change: number, type and kind of a field, number of an enum's value, input and output of a
+method, each reserved number and name. A released line is never removed, even if it has become wrong.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ _TYPES = {
 
 
 def kept() -> list[str]:
-    """The lines that were kept."""
+    """Return the kept lines."""
     return KEPT.read_text(encoding="utf-8").splitlines()
 
 
 def today() -> list[str]:
-    """The lines of the contract as it is, in the order of their names."""
+    """Return the lines of the current contract, in the order of their names."""
     return sorted(line for proto in (ROOT / "proto").rglob("*.proto") for line in _of_file(proto.stem))
 
 
@@ -71,7 +70,7 @@ def _of_enum(enum: Any) -> Iterator[str]:
 
 
 def _reserved(described: Any, proto: DescriptorProto | EnumDescriptorProto, *, behind: int) -> Iterator[str]:
-    """What nothing may be called or numbered again; `behind` is 1 where a range holds its own end."""
+    """Yield the reserved names and numbers; `behind` is 1 where a range includes its end."""
     described.CopyToProto(proto)
     for reserved in proto.reserved_range:
         for number in range(reserved.start, reserved.end + behind):
@@ -86,7 +85,7 @@ def _kind(field: Any) -> str:
     oneof = field.containing_oneof
     if oneof is None:
         return ""
-    # An optional field of a number is a oneof of its own, with a name that nobody sees.
+    # An optional field of a number is in a oneof of its own, with a generated name.
     return "optional " if oneof.name == f"_{field.name}" else f"oneof {oneof.name} "
 
 
@@ -100,7 +99,7 @@ def _stream(streams: bool) -> str:
 
 
 def remake(folder: Path) -> None:
-    """Add what is new; what is gone is told and stays, so that the test goes on failing."""
+    """Add the new lines; missing ones are printed and stay, so that the test keeps failing."""
     before, now = set(kept() if KEPT.exists() else ()), set(today())
     (folder / KEPT.name).write_text(
         "".join(f"{line}\n" for line in sorted(before | now)), encoding="utf-8", newline="\n"

@@ -1,4 +1,4 @@
-"""What travels keeps the bounds that the protos' comments give: whole matches of every game, message by message."""
+"""Messages of whole matches of every game keep the bounds in the comments of the protos."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ BYTES = {
     "SeatTaken.entropy_commitment": [32],
     "Sealed.secret": [32],
 }
-"""How long bytes may be."""
+"""The lengths of fields with bytes."""
 
 SEAT_FIELDS = {"owner", "seat", "target", "winner"}
 
@@ -49,7 +49,7 @@ by_game = pytest.mark.parametrize("game", sorted(current()))
 
 @cache
 def travelled(game: str) -> tuple[Message, ...]:
-    """Every message of a match played by chance: events, what lies beside them, views for all eyes, legal choices."""
+    """Return every message of a random match: events, private data, views of all perspectives, legal choices."""
     rng = random.Random(7)
     played = Played(game, own_tests(game).SEATS, entropy=bytes(16))
     found: list[Message] = [*_seen(played)]
@@ -68,7 +68,7 @@ def travelled(game: str) -> tuple[Message, ...]:
 
 
 def _seen(played: Played) -> Iterator[Message]:
-    """What is shown of a match at one moment."""
+    """Yield the views and legal choices of a match at one moment."""
     seats = range(len(played.ledger.players))
     for eyes in (*seats, Watcher.PUBLIC, Watcher.JUDGE):
         yield view_message(played.ledger, eyes)
@@ -79,7 +79,7 @@ def _seen(played: Played) -> Iterator[Message]:
 
 
 def _parts(message: Message) -> Iterator[Message]:
-    """The message and all that are in it."""
+    """Yield the message and all nested ones."""
     yield message
     for field, value in message.ListFields():
         if field.message_type is not None:
@@ -88,7 +88,7 @@ def _parts(message: Message) -> Iterator[Message]:
 
 
 def _values(game: str) -> Iterator[tuple[str, Any]]:
-    """Every field of every message that is set, or cannot be left out, and its value."""
+    """Yield every field that is set or not optional, with its value."""
     for message in travelled(game):
         for field in message.DESCRIPTOR.fields:
             if not field.has_presence or message.HasField(field.name):
@@ -97,7 +97,7 @@ def _values(game: str) -> Iterator[tuple[str, Any]]:
 
 @by_game
 def test_numbers_stay_in_their_bounds(game: str) -> None:
-    """The comment of a field tells the values that it may have; a client that relies on it never meets another one."""
+    """The comment of a field has its possible values, on which clients rely."""
     bounds = own_tests(game).BOUNDS
     wrong = set()
     for name, value in _values(game):
@@ -109,7 +109,7 @@ def test_numbers_stay_in_their_bounds(game: str) -> None:
 
 @by_game
 def test_seats_are_numbered_from_0(game: str) -> None:
-    """Whatever names a seat names one of the match."""
+    """Every field with a seat names a seat of the match."""
     named = {
         (name, value)
         for name, value in _values(game)
@@ -121,7 +121,7 @@ def test_seats_are_numbered_from_0(game: str) -> None:
 
 @by_game
 def test_lists_and_bytes_have_their_lengths(game: str) -> None:
-    """What is never empty has an entry, and hashes and secrets have their 32 bytes."""
+    """Lists that are never empty have an entry, and hashes and secrets have 32 bytes."""
     sized = {**BYTES, **own_tests(game).COUNTS}
     found = {(name, len(value)) for name, value in _values(game) if name in sized}
     assert set() == {(name, length) for name, length in found if length not in sized[name]}
@@ -130,7 +130,7 @@ def test_lists_and_bytes_have_their_lengths(game: str) -> None:
 
 @by_game
 def test_lists_are_ascending_where_it_is_said(game: str) -> None:
-    """Whoever compares two of them need not sort; columns, cards and dice of a list may be equal."""
+    """Clients can compare such lists without sorting; entries may be equal."""
     ascending = own_tests(game).ASCENDING
     found = {
         (name, tuple(getattr(entry, key) if key else entry for entry in value))
@@ -140,13 +140,13 @@ def test_lists_are_ascending_where_it_is_said(game: str) -> None:
     }
     assert set() == {(name, entries) for name, entries in found if list(entries) != sorted(entries)}
     met = {name for name, entries in found if len(entries) > 1}
-    # Nobody comes by two x2 dice here.
+    # Random play never gives a seat two x2 dice here.
     assert ascending.keys() - met <= {"WuerfelzooView.doubles", "WuerfelzooTurnChoices.doubles"}
 
 
 @by_game
 def test_legal_choices_come_once_each_in_the_order_of_the_rules(game: str) -> None:
-    """By the number of a choice in the list a program may name it."""
+    """Programs may name a choice by its place in the list."""
     rng = random.Random(7)
     played = Played(game, own_tests(game).SEATS, entropy=bytes(16)).start()
     listed = 0
@@ -167,7 +167,7 @@ def test_legal_choices_come_once_each_in_the_order_of_the_rules(game: str) -> No
 
 @by_game
 def test_the_first_seat_is_drawn_once_at_the_start(game: str) -> None:
-    """Of a match of one round; who plays on knows the order of the seats for good."""
+    """In a match of one round; the order of the seats never changes after it."""
     happened = [
         part.happened.outcome for part in travelled(game) if isinstance(part, Event) and part.HasField("happened")
     ]
@@ -177,7 +177,7 @@ def test_the_first_seat_is_drawn_once_at_the_start(game: str) -> None:
 
 @by_game
 def test_every_bound_of_a_game_is_met_by_some_value(game: str) -> None:
-    """A bound of a field that never comes, or has no such name any more, is none; options of games do not come here."""
+    """Every bound belongs to a field that occurs; options of games are not part of this test."""
     bounds = {*own_tests(game).BOUNDS, *own_tests(game).COUNTS}
     assert bounds - {name for name, _ in _values(game)} <= {"RaffzahnView.announced"}
 
@@ -198,14 +198,14 @@ def test_places_begin_with_1_and_equal_ones_share(game: str) -> None:
 
 @by_game
 def test_turns_are_nobodys_before_the_start_and_after_the_end(game: str) -> None:
-    """A view names a seat only while there is a turn."""
+    """A view names a seat only during a turn."""
     views = [getattr(view, game) for view in travelled(game) if isinstance(view, View)]
     assert not views[0].HasField("seat")
     assert not views[-1].HasField("seat")
 
 
 def test_the_numbers_of_comments_are_those_of_the_code() -> None:
-    """What would take too long to reach in a test is reached elsewhere by other numbers; these are the real ones."""
+    """Tests replace some limits by smaller ones; these are the real ones."""
     assert feed.BEAT_SECONDS < 5
     assert app.LOBBY_SECONDS * BEATS < 5
     assert (8 << 20, 60, 5, 64 << 10) == (LARGEST_FILE, UPLOAD_SECONDS, IDLE_SECONDS, PART_BYTES)

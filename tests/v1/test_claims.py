@@ -1,7 +1,7 @@
-"""The comments of the protos are true: each sentence with a number or a bound names the test that holds it.
+"""Every sentence of the protos' comments with a number or a bound names a test of it.
 
-`claims.toml` lists them by file, and `claims_GAME.toml` those of a game: groups of sentences (`says`) with the test
-that holds them (`by`), or the reason why none does (`unheld`).
+`claims.toml` lists the sentences by file, and `claims_GAME.toml` those of a game: groups of sentences (`says`) with
+their test (`by`), or the reason why they have none (`unheld`).
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ by_file = pytest.mark.parametrize("stem", PROTOS)
 
 
 def claims(text: str) -> list[str]:
-    """The sentences of a proto's comments that claim something, each once, in their order."""
+    """Return the sentences of a proto's comments with a number or a bound, each once, in order."""
     sentences = [sentence for comment in _comments(text) for sentence in END_OF_SENTENCE.split(comment)]
     return list(dict.fromkeys(sentence for sentence in sentences if CLAIM.search(sentence)))
 
 
 def _comments(text: str) -> Iterator[str]:
-    """Every paragraph and every item of a list in the comments, in one line."""
+    """Yield every paragraph and every list item of the comments as one line."""
     lines: list[str] = []
     for line in text.splitlines():
         comment = line.strip().removeprefix("//").strip() if line.strip().startswith("//") else ""
@@ -54,7 +54,7 @@ def _comments(text: str) -> Iterator[str]:
 
 @by_file
 def test_every_claim_is_listed_and_every_listed_claim_is_made(stem: str) -> None:
-    """Whoever writes a bound into a comment says which test holds it; whoever takes it out, takes it out here."""
+    """An author who adds or removes a bound in a comment updates the list."""
     listed = Counter(sentence for group in CLAIMS.get(stem, []) for sentence in group["says"])
     made = claims(PROTOS[stem])
     assert [] == [sentence for sentence in made if sentence not in listed], "list them in claims.toml"
@@ -64,7 +64,7 @@ def test_every_claim_is_listed_and_every_listed_claim_is_made(stem: str) -> None
 
 @by_file
 def test_every_listed_claim_is_held_or_says_why_not(stem: str) -> None:
-    """The test exists, by its file and its name."""
+    """The named test exists in its file."""
     for group in CLAIMS.get(stem, []):
         assert group.keys() in ({"by", "says"}, {"unheld", "says"})
         if "by" in group:
@@ -75,7 +75,7 @@ def test_every_listed_claim_is_held_or_says_why_not(stem: str) -> None:
 
 
 def test_no_file_is_listed_that_there_is_not() -> None:
-    """A renamed proto keeps its claims."""
+    """A renamed proto keeps its list."""
     assert CLAIMS.keys() <= PROTOS.keys()
 
 
@@ -95,5 +95,5 @@ def test_no_file_is_listed_that_there_is_not() -> None:
     ],
 )
 def test_a_claim_is_a_sentence_with_a_number_or_a_bound(text: str, expected: list[str]) -> None:
-    """What lies outside comments, and what only describes, is none."""
+    """Text outside comments, and sentences without a bound, are ignored."""
     assert expected == claims(text)

@@ -1,4 +1,4 @@
-"""The services and their refusals, as a client meets them: what every call and every reason keeps to."""
+"""Properties of all services, calls and refusal reasons that clients rely on."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ CODES = {
     "OUT_OF_RANGE",
     "DATA_LOSS",
 }
-"""The gRPC codes of refusals: never INTERNAL or UNKNOWN for anything that a client can cause."""
+"""The gRPC codes of refusals; a client can never cause INTERNAL or UNKNOWN."""
 
 CANNOT_BE_READ, NOT_LEGAL_NOW, OF_THE_SERVICE = range(1, 30), range(30, 100), range(100, 1000)
-"""The numbers of the reasons: two ranges are the rules'."""
+"""The ranges of reason numbers; the first two are those of the rules."""
 
 WRITES = {"OpenMatch", "TakeSeat", "Ready", "LeaveSeat", "Choose", "Resign", "AbortMatch", "Play", "AddBot", "FreeSeat"}
 READS = {
@@ -60,10 +60,10 @@ READS = {
     "ListBans",
     "GetState",
 }
-"""Calls that leave nothing behind; SignIn signs a token and stores none, and what CreateDeviceCode keeps expires."""
+"""Calls without lasting effects; SignIn stores no token, and device codes expire."""
 
 ALIKE = {"Ban", "LiftBan"}
-"""Calls that come to the same however often they are made, and need no request id for that."""
+"""Calls that can be repeated without another effect, and need no request id."""
 
 GAMES = {field.name: field.number for field in games_pb2.Options.DESCRIPTOR.fields if field.name != OTHER}
 HIDING = {game.name: GAMES[game.name] for game in rulesets() if stubs_of(game).hidden is not None}
@@ -86,7 +86,7 @@ CALLS = {call.name: call for stem in PROTOS for call in _calls(stem)}
 
 @by_file
 def test_both_sides_of_every_service_can_be_imported(stem: str) -> None:
-    """The installed gRPC takes what the older generator wrote, and only protos with services have such a module."""
+    """The installed gRPC accepts the code of the older generator; only protos with services have such a module."""
     services = list(_file(stem).services_by_name)
     generated = ROOT / "service" / "rollbook" / "v1" / f"{stem}_pb2_grpc.py"
     assert bool(services) == generated.exists()
@@ -97,13 +97,13 @@ def test_both_sides_of_every_service_can_be_imported(stem: str) -> None:
 
 @by_file
 def test_every_call_has_a_comment_of_its_own(stem: str) -> None:
-    """A call says what it does and what it does not do; its messages say the rest."""
+    """The comment of a call explains what it does; the rest is in its messages."""
     explained = re.findall(r"^  // .*\n  rpc (\w+)\(", PROTOS[stem], re.MULTILINE)
     assert [call.name for call in _calls(stem)] == explained
 
 
 def test_the_contract_begins_with_the_calls_of_a_whole_match() -> None:
-    """A client in another language is written from them alone: the calls in their order, and every hash spelled."""
+    """Authors of clients find all calls of a match in order there, with every hash."""
     told = re.findall(r"^// - (?:\w+[.])?([A-Z]\w+)[ ,]", PROTOS["match"].partition("\nsyntax")[0], re.MULTILINE)
     match = ["OpenMatch", "TakeSeat", "WatchMatch", "Ready", "Choose"]
     assert ["SignIn", *match, "The", "GetReplay"] == told
@@ -112,7 +112,7 @@ def test_the_contract_begins_with_the_calls_of_a_whole_match() -> None:
 
 
 def test_every_write_and_no_other_call_has_a_request_id() -> None:
-    """A retry is safe only if it can be recognised; a new call has to be sorted into one of the sets above."""
+    """A retry is safe only if it can be recognised; a new call has to be added to one of the sets above."""
     request_ids = {name: call.input_type.fields_by_name.get("request_id") for name, call in CALLS.items()}
     assert WRITES | READS | ALIKE == CALLS.keys()
     assert WRITES == {name for name, request_id in request_ids.items() if request_id is not None}
@@ -120,13 +120,13 @@ def test_every_write_and_no_other_call_has_a_request_id() -> None:
 
 
 def test_every_request_id_says_how_long_it_may_be() -> None:
-    """Its bounds stand with the field, wherever somebody looks."""
+    """Each field has its bounds in its own comment."""
     bounds = re.findall(r"  // (8 to 64 visible ASCII characters)[^\n]*\n  string request_id = 1;", PROTOS["match"])
     assert len(WRITES) == len(bounds)
 
 
 def test_what_is_said_in_every_write_stands_in_the_same_place() -> None:
-    """One helper of a client fills all of them, and whoever knows more of a log than the service finds out."""
+    """One helper of a client fills these fields for all writes."""
     places = {"request_id": {1}, "match_id": {2}, "position": {3}, "seat": {4}}
     after_opening = [CALLS[name].input_type for name in sorted(WRITES - {"OpenMatch"})]
     for message in after_opening:
@@ -141,7 +141,7 @@ def _with(name: str, messages: Iterable[Descriptor]) -> list[Descriptor]:
 
 
 def test_every_write_answers_with_the_events_it_made() -> None:
-    """Their range, their bytes and a signed head are what a client needs to check them and to go on."""
+    """Clients need range, bytes and signed head to check the events and to continue."""
     for name in sorted(WRITES):
         assert match_pb2.EventsMade.DESCRIPTOR == CALLS[name].output_type.fields_by_name["made"].message_type
     assert ["first", "last", "events", "head"] == [field.name for field in match_pb2.EventsMade.DESCRIPTOR.fields]
@@ -149,7 +149,7 @@ def test_every_write_answers_with_the_events_it_made() -> None:
 
 @by_file
 def test_a_game_has_the_same_number_in_every_oneof(stem: str) -> None:
-    """A oneof of games holds all of them, by the same numbers; only what hides something holds the games that do."""
+    """Every oneof has all games under the same numbers; HiddenOutcome has those that hide something."""
     assert {game.name for game in rulesets()} == GAMES.keys()
     for message in _with_nested(_file(stem).message_types_by_name.values()):
         for oneof in message.oneofs:
@@ -166,7 +166,7 @@ def _with_nested(messages: Iterable[Descriptor]) -> Iterator[Descriptor]:
 
 @by_game
 def test_views_and_choices_of_every_game_travel(game: Game[Any, Any, Any]) -> None:
-    """What holds any game's view, choice or legal choices holds this one's."""
+    """The wrapper messages for views, choices and legal choices have a field for every game."""
     name = game.name.title().replace("_", "")
     own = _file(game.name).message_types_by_name
     listed = games_pb2.LegalChoices.DESCRIPTOR.fields_by_name[game.name].message_type
@@ -177,33 +177,33 @@ def test_views_and_choices_of_every_game_travel(game: Game[Any, Any, Any]) -> No
 
 
 def test_the_described_choices_of_wuerfelzoo_have_the_fields_of_the_rules() -> None:
-    """What stands for thousands of choices is the same through the rules and over the wire."""
+    """The message has the fields of the rules' compact description of many choices."""
     turn = wuerfelzoo_pb2.WuerfelzooTurnChoices
     assert [field.name for field in fields(TurnChoices)] == [field.name for field in turn.DESCRIPTOR.fields]
     assert [field.name for field in fields(PlayOffer)] == [field.name for field in turn.PlayOffer.DESCRIPTOR.fields]
 
 
 def test_the_rules_and_the_contract_have_the_same_reasons() -> None:
-    """Whatever the rules refuse can be told by name, and no name is left over from rules that have changed."""
+    """Every refusal of the rules has a name, and no name is unused."""
     told = {name for name, number in _reasons().items() if number not in OF_THE_SERVICE}
     assert {reason.name for reason in Reason} == told
 
 
 def test_every_refusal_says_meaning_cause_and_what_to_do() -> None:
-    """Whoever meets a refusal finds all there is to know in one place, in one form."""
+    """Clients find all facts about a refusal in one place and form."""
     explained = _explanations()
     assert _reasons().keys() == explained.keys()
     assert {} == {name: text for name, text in explained.items() if not EXPLAINED.fullmatch(text)}
 
 
 def test_every_reason_has_a_status_code() -> None:
-    """Without one a refusal could not be sent, and one outside the list says that the service is at fault."""
+    """A refusal needs a code, and a code outside the list would blame the service."""
     assert {} == {name: _code(name) for name in _reasons() if _code(name) not in CODES}
     assert CODES == {_code(name) for name in _reasons()}
 
 
 def test_every_reason_is_given_somewhere() -> None:
-    """A reason that nothing gives is a promise that nobody keeps; a rule of a game's own is refused by other games."""
+    """Every reason is used in the code; REFUSAL_REASON_RULE is used by games of other packages."""
     code = "\n".join(
         path.read_text(encoding="utf-8") for path in SERVICE.rglob("*.py") if SERVICE / "v1" not in path.parents
     )
@@ -218,7 +218,7 @@ def test_every_reason_is_given_somewhere() -> None:
 
 @pytest.mark.parametrize("reason", Reason)
 def test_the_code_of_a_reason_is_that_of_how_the_rules_refuse(reason: Reason) -> None:
-    """What cannot be read is INVALID_ARGUMENT, and what is not legal now FAILED_PRECONDITION."""
+    """Unreadable moves are INVALID_ARGUMENT, illegal ones FAILED_PRECONDITION."""
     code, numbers = {
         "Invalid": ("INVALID_ARGUMENT", CANNOT_BE_READ),
         "Illegal": ("FAILED_PRECONDITION", NOT_LEGAL_NOW),
@@ -228,7 +228,7 @@ def test_the_code_of_a_reason_is_that_of_how_the_rules_refuse(reason: Reason) ->
 
 
 def _how_refused(reason: Reason) -> str:
-    """`Invalid` or `Illegal`, as the rules raise it; what only reading messages refuses cannot be read."""
+    """Return `Invalid` or `Illegal`, as the rules raise it; reasons raised by decoding are `Invalid`."""
     if reason is Reason.RULE:
         return AgainstRule.__mro__[1].__name__
     kinds = {kind for text in RULES for kind in re.findall(rf"(Invalid|Illegal)\(\s*Reason\.{reason.name}\b", text)}
@@ -242,13 +242,13 @@ def _reasons() -> dict[str, int]:
 
 
 def _explanations() -> dict[str, str]:
-    """The comment of every refusal in one line, by its name."""
+    """Return the comment of every reason as one line, by name."""
     found = REFUSAL.findall(PROTOS["refusals"])
     return {name: " ".join(line.strip(" /") for line in comment.splitlines()) for comment, name in found}
 
 
 def _code(name: str) -> str:
-    """The name of the status code that the contract gives for a reason; empty if it gives none."""
+    """Return the name of the status code of a reason; empty if the contract has none."""
     value = refusals_pb2.RefusalReason.DESCRIPTOR.values_by_name[f"REFUSAL_REASON_{name}"]
     code: str = value.GetOptions().Extensions[refusals_pb2.status_code]
     return code

@@ -1,4 +1,4 @@
-"""The contract only grows: whoever was written for it once can rely on every line of it."""
+"""The contract only grows: clients can rely on every line of it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ def test_nothing_that_was_kept_has_changed_or_gone() -> None:
 
 
 def test_everything_new_is_kept_as_well() -> None:
-    """What is not kept could change unseen."""
+    """A line that is not kept could change unnoticed."""
     assert [] == sorted(set(kept.today()) - set(kept.kept())), "python -m tests.v1.kept adds it"
 
 
 def test_the_lines_stand_in_order_and_once() -> None:
-    """So that a diff shows what was added."""
+    """Sorted lines make a diff show the additions."""
     assert sorted(set(kept.kept())) == kept.kept()
 
 
@@ -42,12 +42,12 @@ def test_the_lines_stand_in_order_and_once() -> None:
     ],
 )
 def test_a_line_says_all_that_must_not_change(line: str) -> None:
-    """One of each kind, spelled out."""
+    """One line of each kind."""
     assert line in kept.today()
 
 
 def test_a_reservation_ends_where_it_says() -> None:
-    """The end of a range belongs to it in an enum's descriptor, and does not in a message's."""
+    """An enum's descriptor includes the end of a range, a message's does not."""
     lines = kept.today()
     assert "rollbook.v1.Opened: reserved 16" not in lines
     assert "rollbook.v1.RefusalReason: reserved 206" not in lines

@@ -1,4 +1,4 @@
-"""The protos and the code that is generated from them: up to date, explained, and named as the games name things."""
+"""The generated code is up to date, every declaration has a comment, and names equal those of the games."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ by_proto = pytest.mark.parametrize("name", PROTOS)
 
 
 def test_the_stubs_were_generated_from_these_protos() -> None:
-    """The digests written with the stubs are those of the protos, all of them: else the code and its source differ."""
+    """The digests stored with the stubs are those of the current protos."""
     expected = "".join(f"{sha256(path.read_bytes()).hexdigest()}  {name}\n" for name, path in PROTOS.items())
     actual = (STUBS / "PROTO_DIGESTS").read_text(encoding="utf-8")
     assert expected == actual, "the protos have changed: run .ci/stubs and commit what it writes"
@@ -41,7 +41,7 @@ def test_the_stubs_were_generated_from_these_protos() -> None:
 
 @by_proto
 def test_everything_declared_has_a_comment(name: str) -> None:
-    """Whatever a proto declares says what it is and in which unit, for who sees only the proto."""
+    """Readers who see only the proto need meaning and unit of every field."""
     bare = []
     before = ""
     for number, line in enumerate(PROTOS[name].read_text(encoding="utf-8").splitlines(), start=1):
@@ -55,7 +55,7 @@ def test_everything_declared_has_a_comment(name: str) -> None:
 
 @by_proto
 def test_every_enum_begins_with_unspecified(name: str) -> None:
-    """0 is what a reader finds where nothing was written, so it never stands for a value."""
+    """0 is the value of an unset field, so it never means a value."""
     text = PROTOS[name].read_text(encoding="utf-8")
     expected = [(enum, f"{_screaming(enum)}_UNSPECIFIED", "0") for enum in re.findall(r"enum (\w+)", text)]
     assert expected == FIRST_OF_ENUM.findall(text)
@@ -67,14 +67,14 @@ def _screaming(name: str) -> str:
 
 @by_proto
 def test_every_stub_can_be_imported(name: str) -> None:
-    """The installed protobuf takes what the older generator wrote, without a warning."""
+    """The installed protobuf accepts the code of the older generator, without a warning."""
     module = import_module(name.removesuffix(".proto").replace("/", ".") + "_pb2")
     assert name == module.DESCRIPTOR.name
 
 
 @by_game
 def test_choices_and_outcomes_have_the_fields_of_the_rules(game: Game[Any, Any, Any]) -> None:
-    """One name for a thing everywhere: plain form, rules and bytes; only hidden cards are not in the bytes."""
+    """A field has the same name in plain form, rules and bytes; only hidden cards are not in the bytes."""
     for moves, message in ((game.choices, _message(game, "Choice")), (game.outcomes, _message(game, "Outcome"))):
         kinds = message.DESCRIPTOR.oneofs_by_name["kind"].fields
         assert set(moves) == {kind.name for kind in kinds}
@@ -90,7 +90,7 @@ def test_choices_and_outcomes_have_the_fields_of_the_rules(game: Game[Any, Any, 
 
 @by_game
 def test_options_and_view_have_the_fields_of_the_rules(game: Game[Any, Any, Any]) -> None:
-    """What can be agreed and what can be seen is the same through the rules and over the wire."""
+    """Options and views have the same fields in the rules and in messages."""
     view: Any = game.view(game.start({}, game.seats[0]), Watcher.PUBLIC)
     assert [option.name for option in game.options] == _field_names(_message(game, "Options"))
     assert [field.name for field in fields(type(view))] == _field_names(_message(game, "View"))
@@ -112,7 +112,7 @@ def _field_names(message: type[Message]) -> list[str]:
 
 
 def test_faces_and_special_cards_are_all_there() -> None:
-    """Every face and special card of the material has its value, and no value is without one."""
+    """Every face and special card has a value of the enum, and every value has one."""
     faces = {face.upper() for faces in (YELLOW, BLUE) for face in faces}
     animals = {face.upper() for die in FACES for face in die}
     specials = {name.upper(): number for number, name in SPECIALS.items()}
@@ -157,7 +157,7 @@ RAFFZAHN_EVENTS = [
         ),
     ),
     _chosen(raffzahn=raffzahn_pb2.RaffzahnChoice(roll=raffzahn_pb2.RaffzahnChoice.Roll(dice=[0, 2], announce=34))),
-    # A keyword of Python can be written as a name only like this.
+    # A field named like a Python keyword can be set only this way.
     _chosen(raffzahn=raffzahn_pb2.RaffzahnChoice(**{"pass": raffzahn_pb2.RaffzahnChoice.Pass()})),  # type: ignore[arg-type]
 ]
 WUERFELZOO_EVENTS = [
@@ -205,12 +205,12 @@ EVENTS = [*CANT_STOP_EVENTS, *RAFFZAHN_EVENTS, *WUERFELZOO_EVENTS, *ALLIE_GATOR_
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.WhichOneof("body"))
 def test_events_come_back_from_their_bytes(event: events_pb2.Event) -> None:
-    """What was written is read again, empty messages and zeros that mean something included."""
+    """Decoded messages equal the encoded ones, including empty messages and meaningful zeros."""
     assert event == events_pb2.Event.FromString(event.SerializeToString())
 
 
 def test_what_lies_beside_an_event_comes_back_from_its_bytes() -> None:
-    """Hidden cards are read again in the order in which they were drawn."""
+    """Hidden cards keep the order in which they were drawn."""
     hidden = games_pb2.HiddenOutcome(allie_gator=allie_gator_pb2.AllieGatorHidden(cards=[70, 71, 1]))
     beside = events_pb2.Private(hidden=hidden)
     assert beside == events_pb2.Private.FromString(beside.SerializeToString())
@@ -218,5 +218,5 @@ def test_what_lies_beside_an_event_comes_back_from_its_bytes() -> None:
 
 @pytest.mark.parametrize("event", CANT_STOP_EVENTS, ids=lambda event: event.WhichOneof("body"))
 def test_an_event_of_cant_stop_is_small(event: events_pb2.Event) -> None:
-    """Redis holds running matches in memory: 160 bytes an event with all it adds, so the bytes stay well below."""
+    """Redis keeps running matches in memory, at most 160 bytes an event with all overhead."""
     assert len(event.SerializeToString()) <= 96
