@@ -1,7 +1,7 @@
-"""`python -m tests.bench NAME`: speed as ratios, measured side by side in one run.
+"""`python -m tests.bench NAME` measures speed as ratios, side by side in one run.
 
-Every round measures everything once, one after the other, so that a busy machine slows all of them alike; the table
-and the JSON below it hold the medians of the rounds, and `RESULTS.md` keeps the table.
+Every round measures everything once, so that a busy machine slows all measures alike; the table and the JSON below it
+have the medians of the rounds, and `RESULTS.md` keeps the table.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ OF_THEIR_OWN = {
     "web": web.main,
     "compare": compare.main,
 }
-"""With options of their own."""
+"""Benches with options of their own."""
 _WHOLE = 1_000
-"""From here on no fraction is shown."""
+"""Larger numbers are printed without a fraction."""
 
 PROFILES = {"rules": rules.profile, "service": suite.profile, "replays": replays.profile}
 
@@ -74,7 +74,7 @@ def _line(row: Row) -> str:
 
 
 def _section(rows: Sequence[Row]) -> list[str]:
-    """The table as `RESULTS.md` has it: medians of the rounds, the lowest and highest of them, and the goals."""
+    """Return the table for `RESULTS.md`: median, lowest and highest of the rounds, and the goals."""
     heads = ("", "median", "lowest", "highest", "unit", "ratio", "by processor time", "goal", "")
     lines = []
     for row in rows:

@@ -1,6 +1,6 @@
-"""Streams to browsers with nothing behind them, to measure the page by; `tests.bench web` starts it with a port.
+"""Streams to browsers without a page, as a baseline; `tests.bench web` starts it with a port.
 
-What is posted to an address is sent to everybody who listens there, by the server that the page has as well.
+The server of the page sends each posted message to all listeners of its address.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ HEADERS: Final = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"cac
 
 
 class Address:
-    """What was posted last, and a sign that there is something newer."""
+    """The last message posted to an address, and an event for newer ones."""
 
     def __init__(self) -> None:
         self.frame = b":\n\n"
         self.posted = asyncio.Event()
 
     def post(self, frame: bytes) -> None:
-        """Send this to everybody."""
+        """Send a message to all listeners."""
         self.frame = frame
         self.posted.set()
         self.posted = asyncio.Event()
 
 
 class Bare:
-    """The application."""
+    """The ASGI application."""
 
     def __init__(self) -> None:
         self._addresses: defaultdict[str, Address] = defaultdict(Address)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
+        """Handle one request."""
         if scope["type"] != "http":
             return
         address = self._addresses[scope["path"]]

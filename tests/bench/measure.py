@@ -1,4 +1,4 @@
-"""Measuring several things side by side: each round takes all of them once."""
+"""Measures several things side by side: each round runs all of them once."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from statistics import median as median_of
 from typing import Any, TypeAlias
 
 Run: TypeAlias = Callable[[Coroutine[Any, Any, Any]], Any]
-"""Runs what is measured on the loop that everything lives on."""
+"""Runs a measured coroutine on the loop of the bench."""
 
 
 @dataclass(frozen=True)
 class Measure:
-    """One thing to measure: work that says how many units it did, and the goal for its ratio to the baseline."""
+    """A measure: work that returns its number of units, and the goal for its ratio to the baseline."""
 
     name: str
     unit: str
     work: Callable[[], float]
     goal: float | None = None
     by_processor: bool = False
-    """Whether the goal is for the ratio by processor time: where others who work on the same cores are not measured."""
+    """Whether the goal is for the ratio by processor time, which other programs on the same cores do not change."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """What was measured."""
+    """A result."""
 
     name: str
     unit: str
@@ -35,20 +35,20 @@ class Row:
     ratio: float
     goal: float | None
     at_most: bool = False
-    """Whether the goal is a ceiling."""
+    """Whether the goal is an upper limit."""
     by_processor: float | None = None
-    """The ratio of the work that this process did in a second of its own processor time, whatever else ran."""
+    """The ratio of units per second of this process's own processor time."""
     judged_by_processor: bool = False
-    """Whether the goal is for that one."""
+    """Whether the goal is for `by_processor`."""
 
     @property
     def median(self) -> float:
-        """Units a second, or what was looked up; the median of the rounds."""
+        """The median of the rounds: units a second, or the looked-up value."""
         return median_of(self.rates)
 
     @property
     def reached(self) -> bool:
-        """Whether the goal was."""
+        """Whether the goal was reached."""
         if self.goal is None:
             return True
         ratio = self.by_processor if self.judged_by_processor and self.by_processor is not None else self.ratio
@@ -56,7 +56,7 @@ class Row:
 
 
 def side_by_side(measures: Sequence[Measure], rounds: int) -> list[Row]:
-    """Rates of all, the first being the baseline that the others' ratios are to, round by round."""
+    """Return the rates of all measures; the ratios are to the first, round by round."""
     rates: list[list[float]] = [[] for _ in measures]
     processor: list[list[float]] = [[] for _ in measures]
     for _ in range(rounds):
@@ -81,7 +81,7 @@ def side_by_side(measures: Sequence[Measure], rounds: int) -> list[Row]:
 
 
 def looked_up(measures: Sequence[Measure], rounds: int) -> list[Row]:
-    """What each work came to, such as a time, whose goal is a ceiling; the ratios are to the first, round by round."""
+    """Return the value of each work, such as a time with an upper limit; the ratios are to the first."""
     found: list[list[float]] = [[] for _ in measures]
     for _ in range(rounds):
         for measure, values in zip(measures, found, strict=True):

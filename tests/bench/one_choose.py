@@ -1,8 +1,7 @@
-"""`python -m tests.bench one_choose`: what one Choose with one watcher passes through, counted.
+"""`python -m tests.bench one_choose` counts the functions that one Choose with one watcher passes through.
 
-A real call over a loopback port to a real server on a log in memory, with everything around it that a service has. The
-profiler hears of every Python function that is called from then until the choice is answered, its watcher told, and
-the log waited for again.
+A real call over a loopback port to a real server on a log in memory, with all layers of a service. The profiler records
+every Python function until the choice is answered, its watcher has it, and the log is awaited again.
 """
 
 from __future__ import annotations
@@ -26,43 +25,43 @@ from tests.bench.service.stage import next_choice, stage
 from tests.server.feeds.watching import kind
 
 WARM_UP: Final = 7
-"""Choices before the one that is counted, so that nothing is counted which happens once in a process."""
+"""Choices before the counted one, so that one-time work of a process is not counted."""
 
 TRIES: Final = 3
-"""Of which the one with the fewest calls counts: into another a heartbeat may fall, or a cache that is still empty."""
+"""The try with the fewest calls counts: others may include a heartbeat or an empty cache."""
 
 
 @dataclass(frozen=True)
 class Passed:
-    """What one Choose passed through."""
+    """The counts of one Choose."""
 
     events: int
-    """That it made."""
+    """Events that it made."""
     modules: int
-    """Of the service, with a function that was called."""
+    """Modules of the service with a called function."""
     calls: int
-    """Of the service's own functions; what waited and goes on counts again, comprehensions do not count."""
+    """Calls of the service's functions; resumed ones count again, comprehensions do not."""
     folds: float
-    """How often each event was taken by the fold of a match."""
+    """How often each event was folded."""
     parses: int
-    """Events that were read back from their bytes."""
+    """Events that were decoded from their bytes."""
 
 
 class Counting:
-    """Counts what is called while it is entered."""
+    """A context that counts function calls."""
 
     def __init__(self) -> None:
-        """Nothing has been called yet."""
+        """Start with no calls."""
         self.called: Counter[CodeType] = Counter()
         self._root = str(Path(rollbook.__file__).parent)
 
     def __enter__(self) -> Self:
-        """Count from now on."""
+        """Start to count."""
         sys.setprofile(self._hear)
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Count no more."""
+        """Stop counting."""
         sys.setprofile(None)
 
     def _hear(self, frame: FrameType, event: str, _argument: Any) -> None:
@@ -74,12 +73,12 @@ class Counting:
         return Counter({code: times for code, times in self.called.items() if self._is_named_here(code)})
 
     def _is_named_here(self, code: CodeType) -> bool:
-        """Whether it is a function of the service; some versions of Python make one of every comprehension as well."""
+        """Whether it is a named function of the service; some versions of Python also call comprehensions."""
         return code.co_filename.startswith(self._root) and not code.co_name.startswith("<")
 
 
 async def passed() -> tuple[Passed, Counter[CodeType]]:
-    """Count one Choose, and say what was called how often."""
+    """Count one Choose; returns the counts and the calls by function."""
     async with stage().serving() as world:
         match_id, people = await world.started()
         watch = world.watch(world.person("spectator"), match_id)
@@ -115,7 +114,7 @@ async def passed() -> tuple[Passed, Counter[CodeType]]:
 
 
 def fewest() -> tuple[Passed, Counter[CodeType]]:
-    """Count the same choice a few times, while nothing is written into the service's log."""
+    """Count the same choice several times without logging; returns the smallest counts."""
     usual = structlog.get_config()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     try:
@@ -125,7 +124,7 @@ def fewest() -> tuple[Passed, Counter[CodeType]]:
 
 
 def show() -> None:
-    """Print what was counted, and where most calls go."""
+    """Print the counts, and the functions with most calls."""
     found, called = fewest()
     print(found)
     modules: Counter[str] = Counter()

@@ -1,7 +1,7 @@
-"""Speed of the audit: files of every game with every check on, on one core; beside PyPI's `eventsourcing`.
+"""Speed of the audit: files of every game with all checks, on one core; beside PyPI's `eventsourcing`.
 
-An audit remembers what it has proved, so each round has files that nobody has seen before, as an archive has; beside
-them stand the files of the first round, which are audited again in every round.
+An audit caches proofs, so each round has new files, like an archive; beside them the files of the first round are
+audited again in every round.
 """
 
 from __future__ import annotations
@@ -36,34 +36,34 @@ KEYS = Keys.of(SEED)
 PUBLIC = read_keys(KEYS.public)
 GOALS = {"cant_stop": 4.0, "raffzahn": 3.5}
 GOAL = 2.0
-"""Of every other game."""
+"""The goal for the other games."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """How much a round is made of."""
+    """The numbers of a round."""
 
     files: int = 40
-    """Of each game, that are audited on one core."""
+    """Files of each game that are audited on one core."""
     many: int = 10_000
-    """That are audited on all cores, once a run."""
+    """Files that are audited on all cores, once a run."""
     baseline: rules.Size = rules.FULL
 
 
 FULL: Final = Size()
 TINY: Final = Size(files=1, many=FEW + 1, baseline=rules.TINY)
-"""Next to nothing, to see that all of it runs, the workers as well."""
+"""The smallest run that executes all code, workers included."""
 
 
 def made(name: str, number: int) -> bytes:
-    """A simulated match as a file, by each number of seats in turn."""
+    """Return a simulated match as a file, with each number of seats in turn."""
     game = find(name)
     seats = game.seats[number % len(game.seats)]
     return write(record(Simulation(game, {}, seats, SEED, number), KEYS.heads), KEYS.replays)
 
 
 def audits(batches: Iterable[Sequence[bytes]]) -> Callable[[], int]:
-    """Audits of the next batch of files, all of them exact."""
+    """Return a function that audits the next batch of files, all of them exact."""
     left = iter(batches)
 
     def work() -> int:
@@ -78,12 +78,12 @@ def audits(batches: Iterable[Sequence[bytes]]) -> Callable[[], int]:
 
 
 def batches_of(name: str, files: int, count: int) -> list[list[bytes]]:
-    """So many batches of so many files of one game each."""
+    """Return batches of files of one game each."""
     return [[made(name, first + number) for number in range(files)] for first in range(0, files * count, files)]
 
 
 def bench(rounds: int, *, tiny: bool) -> list[Row]:
-    """One core by ratio; then very many files on all cores, and how much memory that takes."""
+    """Measure one core by ratio; then many files on all cores, with their memory."""
     size = TINY if tiny else FULL
     measures = [Measure(rules.BASELINE, "events/s", rules.baseline(size.baseline))]
     for name in current():
@@ -98,7 +98,7 @@ def bench(rounds: int, *, tiny: bool) -> list[Row]:
 
 
 def _audit_of(name: str) -> str:
-    """Signatures are checked once a file, so that the long files of many seats cost less an event."""
+    """Signatures are checked once a file, so long files of many seats cost less an event."""
     seats = find(name).seats
     return f"audit of {name}, {seats[0]} to {seats[-1]} seats in turn, every check"
 
@@ -115,13 +115,13 @@ def _audit_many(folder: Path, many: int) -> None:
             assert audited.verdict is Verdict.EXACT
             events += audited.events
         seconds = time.perf_counter() - started
-        # The workers have ended, so what the largest of them held is known.
+        # The workers have ended, so the memory of the largest one is known.
         most = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
         print(f"{count:,} files, {events:,} events, {jobs} processes: {seconds:.1f} s, {most:,} KiB at most in one")
 
 
 def profile(*, tiny: bool) -> None:
-    """Where the time of the audit goes."""
+    """Print the functions in which the audit spends its time."""
     for name in current():
         work = audits(batches_of(name, (TINY if tiny else FULL).files, 2))
         work()

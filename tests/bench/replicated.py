@@ -1,7 +1,7 @@
-"""`python -m tests.bench replicated`: what it costs a move that replicas have it, beside a disk alone.
+"""`python -m tests.bench replicated`: the time of a move with replicas, beside a single disk.
 
-A master and its replica on one machine; logs with each durability take turns. A move is an append and the look by
-which another process tells it.
+A master and its replica run on one machine; logs with each durability take turns. A move is an append and the read by
+which another process delivers it.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ AT_ONCE: Final = 50
 
 
 class Level:
-    """Logs with one durability, and how long their rounds took."""
+    """Logs with one durability, and the times of their rounds."""
 
     def __init__(self, name: Durability, url: str) -> None:
-        """Connect later."""
+        """`url`: the store; `connect` opens the connections."""
         self.name = name
         self._url = url
         self._heads: dict[str, int] = {}
@@ -40,17 +40,17 @@ class Level:
         self.together: list[float] = []
 
     async def connect(self) -> None:
-        """Connect as one process that writes, and one that reads."""
+        """Connect as a writing process and as a reading one."""
         self._writing = await RedisLog.connect(self._url, self.name)
         self._reading = await RedisLog.connect(self._url, self.name)
 
     async def close(self) -> None:
-        """Hang up."""
+        """Close the connections."""
         await self._writing.close()
         await self._reading.close()
 
     async def measure(self, moves: int) -> None:
-        """Make so many moves one after the other, and as many at once as people would."""
+        """Make moves one after the other, and as many concurrently."""
         for _ in range(moves):
             began = time.perf_counter()
             head = await self._append("alone")
@@ -76,7 +76,7 @@ class Level:
 
 
 async def measured(rounds: int, moves: int) -> list[Level]:
-    """All levels in turn, so many times."""
+    """Measure all levels in turn, this many times."""
     with (
         tempfile.TemporaryDirectory() as folder,
         copied(Path(folder), settings={"min-replicas-to-write": "1"}) as store,
@@ -93,7 +93,7 @@ async def measured(rounds: int, moves: int) -> list[Level]:
 
 
 def section(levels: Sequence[Level], rounds: int) -> list[str]:
-    """The table."""
+    """Return the table."""
     heads: tuple[str, ...] = ("", "an append, ms", "fastest tenth", "a look that finds it, ms", "fastest tenth")
     heads += (f"appends/s of {AT_ONCE} matches",)
     rows = [
@@ -109,7 +109,7 @@ def section(levels: Sequence[Level], rounds: int) -> list[str]:
 
 
 def _tenth(found: Sequence[float]) -> float:
-    """What the fastest tenth took at most, which others on the machine disturb less."""
+    """Return the 10th percentile, which other programs disturb less."""
     return sorted(found)[len(found) // 10]
 
 

@@ -1,4 +1,4 @@
-"""`RESULTS.md`: what the benches found when they last ran, a section a bench, each written by its own command."""
+"""`RESULTS.md` has the results of the last run of every bench, one section each, written by its own command."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def run_parts(name: str, parts: Mapping[str, Part[S]], sizes: tuple[S, S], words
 
 
 def write(name: str, lines: Sequence[str], file: Path = FILE, heading: str = HEADING) -> None:
-    """Put these lines in the place of the section of this name."""
+    """Replace the section of this name."""
     text = file.read_text("utf-8") if file.exists() else ""
     _, *parts = re.split(r"^## ", text, flags=re.MULTILINE)
     sections = {part.partition("\n")[0]: part.partition("\n")[2].strip("\n") for part in parts}
@@ -66,7 +66,7 @@ def write(name: str, lines: Sequence[str], file: Path = FILE, heading: str = HEA
 
 
 def circumstances() -> str:
-    """When, where and with what."""
+    """Return time, versions and machine of the run."""
     packages = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
     memory = psutil.virtual_memory().total / 2**30
     busy = ", ".join(f"{load:.1f}" for load in os.getloadavg())
@@ -78,7 +78,7 @@ def circumstances() -> str:
 
 
 def processor() -> str:
-    """What the machine computes with."""
+    """Return the name of the processor."""
     try:
         found = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text("utf-8"), re.MULTILINE)
     except OSError:
@@ -87,6 +87,6 @@ def processor() -> str:
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """A table in Markdown, whose first column alone is words."""
+    """Return a Markdown table whose first column is left-aligned."""
     rule = ["---", *["---:"] * (len(heads) - 1)]
     return [f"| {' | '.join(cells)} |" for cells in (heads, rule, *rows)]

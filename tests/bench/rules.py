@@ -30,38 +30,38 @@ BASELINE = "baseline: eventsourcing repository.get"
 
 FOLD_GOALS = {"cant_stop": 15.0}
 FOLD_GOAL = 5.0
-"""Of every other game."""
+"""The goal for the other games."""
 GAMES_FOR_EACH_BASELINE_EVENT = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """How much a round is made of."""
+    """The numbers of a round."""
 
     aggregates: int = 40
-    """Of the baseline."""
+    """Aggregates of the baseline."""
     events_each: int = 250
     logs: int = 60
-    """Of each game, that are folded."""
+    """Logs of each game that are folded."""
     games: int = 600
-    """That are played at random."""
+    """Games that are played at random."""
     checked_each: int = 10
     """Matches of each game whose plain forms are checked."""
     remembered: tuple[int, int] = (2_000, 8_000)
-    """Numbers of games whose memory is compared."""
+    """Two numbers of games whose memory is compared."""
 
 
 FULL: Final = Size()
 TINY: Final = Size(aggregates=2, events_each=5, logs=1, games=2, checked_each=1, remembered=(2, 4))
-"""Next to nothing, to see that all of it runs."""
+"""The smallest run that executes all code."""
 
 
 class Rolls(Aggregate):
-    """The baseline's aggregate: as little as a match can be."""
+    """The baseline's aggregate, as small as a match can be."""
 
     @event("Opened")
     def __init__(self, seats: int) -> None:
-        """Begin with nothing thrown."""
+        """Begin without throws."""
         self.seats = seats
         self.last: list[int] = []
 
@@ -99,7 +99,7 @@ def baseline(size: Size) -> Callable[[], int]:
 
 
 def fold(name: str, matches: int) -> Callable[[], int]:
-    """Validating folds of simulated matches, two seats or as few as the game has, every choice checked."""
+    """Fold simulated matches with two seats, or the fewest of the game, and validate every choice."""
     game = find(name)
     logs = []
     for number in range(matches):
@@ -122,7 +122,7 @@ def fold(name: str, matches: int) -> Callable[[], int]:
 
 
 def play_at_random(key: bytes, uniform: Uniform) -> int:
-    """One whole game of Can't Stop for two seats: fair dice, choices at random; the number of its throws."""
+    """Play a whole random game of Can't Stop for two seats; returns the number of its throws."""
     game = cant_stop.GAME
     state = game.start({}, 2)
     awaited, legal, play, outcome = game.awaited, game.legal, game.play, game.outcome
@@ -140,7 +140,7 @@ def play_at_random(key: bytes, uniform: Uniform) -> int:
 
 
 def random_games(games: int) -> Callable[[], int]:
-    """Whole random games, each with a key of its own."""
+    """Play whole random games, each with its own key."""
     rng = random.Random(1)
 
     def uniform(size: int) -> int:
@@ -155,7 +155,7 @@ def random_games(games: int) -> Callable[[], int]:
 
 
 def plain_forms(matches: int) -> list[list[str]]:
-    """Lines of so many matches of each game."""
+    """Return the lines of this many matches of each game."""
     found = []
     for name, game in current().items():
         for number in range(matches):
@@ -175,7 +175,7 @@ def checks(matches: int) -> Callable[[], int]:
 
 
 def memory_of(games: int) -> int:
-    """The most memory, in bytes, that so many random games ever hold, the bounded table of offers included."""
+    """Return the largest memory in bytes during this many random games, with the bounded cache of offers."""
     rng = random.Random(2)
 
     def uniform(size: int) -> int:
@@ -191,7 +191,7 @@ def memory_of(games: int) -> int:
 
 
 def bench(rounds: int, *, tiny: bool) -> list[Row]:
-    """All of it."""
+    """Run all measures."""
     size = TINY if tiny else FULL
     at_random = random_games(size.games)
     measures = [Measure(BASELINE, "events/s", baseline(size))]
@@ -210,7 +210,7 @@ def bench(rounds: int, *, tiny: bool) -> list[Row]:
 
 
 def profile(*, tiny: bool) -> None:
-    """Where the time of the check goes."""
+    """Print the functions in which the check spends its time."""
     files = plain_forms((TINY if tiny else FULL).checked_each)
     profiled = cProfile.Profile()
     profiled.enable()

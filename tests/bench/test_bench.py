@@ -1,4 +1,4 @@
-"""Every bench runs to its end and prints a row for whatever it measures; how fast that was is no test's business."""
+"""Every bench runs to its end and prints a row for each measure; its speed is not tested."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MEASURED = {
 
 @pytest.mark.parametrize("bench", MEASURED)
 def test_a_bench_runs_to_its_end(bench: str) -> None:
-    """With next to nothing to do: a row for each measure, in order, and the same in the JSON behind them."""
+    """With the smallest size: a row for each measure, in order, also in the JSON below the table."""
     *lines, facts = run_script("tests.bench", bench, "--tiny").splitlines()
     wanted, rows = MEASURED[bench], json.loads(facts)
     assert len(wanted) == len(rows)
@@ -39,7 +39,7 @@ def test_a_bench_runs_to_its_end(bench: str) -> None:
 
 
 def test_watching_in_browsers_is_measured() -> None:
-    """With a few of them: what each costs, and how late it hears."""
+    """With a few browsers: processor time for each, and the delay of messages."""
     said = run_script("tests.bench", "web", "--tiny")
     assert "| 20 watchers of one match: memory a watcher |" in said
     assert "| 20 watchers of 2 matches: memory a watcher |" in said
@@ -49,12 +49,12 @@ def test_watching_in_browsers_is_measured() -> None:
 
 @pytest.mark.parametrize("bench", MEASURED)
 def test_a_profile_says_where_the_time_goes(bench: str) -> None:
-    """Function by function, with the service or its rules among them."""
+    """Functions of the service or of its rules are among them."""
     assert "/rollbook/" in run_script("tests.bench", bench, "--profile", "--tiny")
 
 
 def test_one_choose_says_what_it_counted_and_where() -> None:
-    """Whoever is over the bound sees which modules the calls are in."""
+    """A reader who exceeds the limit sees the calls by module."""
     counted, *modules = run_script("tests.bench", "one_choose").splitlines()
     assert counted.startswith("Passed(")
     assert any(line.endswith(" match/fold.py") for line in modules)

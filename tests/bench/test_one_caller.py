@@ -21,7 +21,7 @@ FOUND = {
 
 @pytest.mark.parametrize("part", FOUND)
 def test_a_part_runs_to_its_end(part: str) -> None:
-    """With next to nothing to do: a row for everything that is measured."""
+    """With the smallest size: a row for each measure."""
     found = run_script("tests.bench", "one_caller", "--tiny", "--only", part)
     for row in FOUND[part]:
         assert f"\n{row}" in found

@@ -1,4 +1,4 @@
-"""A choice is folded once and read back never, and does not come to pass through more and more of the service."""
+"""A choice is folded once and never decoded again, and passes through a limited number of modules and calls."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MOST_CALLS = 221
 
 
 def test_one_choose_is_folded_once_and_read_back_never() -> None:
-    """With a watcher whose frame is made of the same fold; both bounds are what was reached."""
+    """The watcher's frame uses the same fold; both limits are the current values."""
     found, _ = fewest()
     assert (1.0, 0) == (found.folds, found.parses)
     assert found.modules <= MOST_MODULES

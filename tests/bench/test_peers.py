@@ -1,4 +1,4 @@
-"""The load of many small matches runs to its end, is heard by everybody, and says what it cost."""
+"""The load of many small matches runs to its end, reaches all watchers, and reports its cost."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ ROUND = re.compile(r"round 1 of 1, (.+?): [\d,]+ moves/s; of each move server [\
 
 
 def test_the_service_is_measured_alone() -> None:
-    """Whoever makes a move cheaper runs this part again and again."""
+    """Developers run this part alone while they optimise a move."""
     found = run_script("tests.bench", "peers", "--tiny", "--only", "rollbook")
     assert ["Rollbook, fsync, 8 connections"] == ROUND.findall(found)
 
 
 def test_the_service_and_the_prototype_are_measured_by_the_same_load() -> None:
-    """As fast as they go, and where a rate is offered; ratios stand below."""
+    """At full speed and at a given rate, with the ratios below."""
     found = run_script("tests.bench", "peers", "--tiny")
     ours = "Rollbook, fsync, 8 connections"
     assert [ours, "bare prototype, fsync, 8 connections", f"{ours} at 20 moves/s"] == ROUND.findall(found)
@@ -29,7 +29,7 @@ def test_the_service_and_the_prototype_are_measured_by_the_same_load() -> None:
 
 
 def test_boardgame_io_is_measured_where_it_is_installed() -> None:
-    """By its own server and client library, with as many who are told."""
+    """With its own server and client library, and as many watchers."""
     if why := boardgame_io.why_not():
         pytest.skip(why)
     found = run_script("tests.bench", "peers", "--tiny", "--only", "boardgame")
@@ -37,12 +37,12 @@ def test_boardgame_io_is_measured_where_it_is_installed() -> None:
 
 
 def test_a_profile_of_the_service_says_where_the_time_goes() -> None:
-    """Function by function, of the process that serves."""
+    """Function by function, of the serving process."""
     assert re.search(r"by itself, of \d+ samples", run_script("tests.bench", "peers", "--tiny", "--profile"))
 
 
 def test_a_section_of_the_results_is_replaced_and_the_others_stay(tmp_path: Path) -> None:
-    """Each bench writes its own, in an order that does not depend on when it ran."""
+    """The order of the sections does not depend on the order of the runs."""
     file = tmp_path / "RESULTS.md"
     results.write("service", ["old"], file)
     results.write("peers", ["peers' lines"], file)

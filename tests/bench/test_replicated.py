@@ -8,7 +8,7 @@ from tests.bench import replicated
 
 
 def test_a_tiny_run_measures_every_durability(capsys: pytest.CaptureFixture[str]) -> None:
-    """Next to nothing of each, so that a change that breaks the bench is noticed; it writes no results."""
+    """The smallest run shows that the bench works; it writes no results."""
     replicated.main(["--tiny"])
     said = capsys.readouterr().out
     assert all(f"| {level} |" in said for level in replicated.LEVELS)

@@ -21,7 +21,7 @@ FOUND = {
 
 @pytest.mark.parametrize("part", PARTS)
 def test_a_part_runs_to_its_end(part: str) -> None:
-    """With next to nothing to do: a row for everything that is measured."""
+    """With the smallest size: a row for each measure."""
     if part == "workers" and not workers.is_there():
         pytest.skip(f"`rollbook serve` has no {workers.FLAG}")
     found = run_script("tests.bench", "scale", "--tiny", "--only", part)

@@ -1,7 +1,7 @@
-"""`python -m tests.bench web`: what it costs to watch matches in many browsers, one in ten of which reads nothing.
+"""`python -m tests.bench web`: the cost of watching matches in many browsers, one in ten of which does not read.
 
-The page and its service run as processes of their own, and so does a bare stream, which sends as many bytes as often to
-as many browsers in the same run. The browsers are bare sockets in this process.
+The page, its service and a bare stream run as processes; the bare stream sends as many bytes as often to as many
+browsers in the same run. The browsers are bare sockets in this process.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ from tests.ports import free_port
 from tests.server.test_whole_service import Serving
 
 STALLED: Final = 10
-"""One of so many reads nothing."""
+"""One in this many browsers does not read."""
 
 MOST_KIB: Final = 40
 LEAST_RATIO: Final = 0.7
 READ_BYTES: Final = 1 << 16
 PAUSE_SECONDS: Final = 0.03
-"""Between two choices, so that each is a message of its own to every watcher."""
+"""Pause between two choices, so that each is a separate message."""
 
 
 @dataclass(frozen=True)
 class Size:
-    """How much is measured."""
+    """The numbers of a run."""
 
     watchers: int
     choices: dict[int, int]
-    """In so many matches, so many choices."""
+    """The number of choices by the number of matches."""
 
 
 FULL: Final = Size(1_000, {1: 60, 100: 300})
@@ -56,12 +56,12 @@ TINY: Final = Size(20, {1: 4, 2: 4})
 
 
 LIMITS: Final = ("MATCHES_PER_SUBJECT", "SEATS_PER_SUBJECT", "WATCHES_PER_SUBJECT")
-"""Of one player, who is in all matches here, and of the page, which has no token."""
+"""Limits of the one player who is in all matches, and of the page, which has no token."""
 
 
 @dataclass
 class Crowd:
-    """Browsers at some addresses of a server, and when each heard of each message."""
+    """Browsers at some addresses of a server, and the times at which they read each message."""
 
     port: int
     paths: Sequence[str]
@@ -71,10 +71,10 @@ class Crowd:
     writers: list[asyncio.StreamWriter] = field(default_factory=list)
 
     async def gather(self, watchers: int) -> None:
-        """So many more of them, at one address after the other, until all who read have heard something."""
+        """Add browsers at the addresses in turn, and wait until all readers have received data."""
         before, reading = self.delivered, 0
         for number, path in enumerate(islice(cycle(self.paths), watchers)):
-            # A crowd at a hundred addresses has readers and others at each.
+            # With a hundred addresses, each has readers and other browsers.
             reads = bool((number // len(self.paths) + number) % STALLED)
             reading += reads
             await self._join(path, number, reads=reads)
@@ -82,7 +82,7 @@ class Crowd:
 
     async def _join(self, path: str, number: int, *, reads: bool) -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
-        # Each from an address of its own: one alone may not have so many.
+        # Each browser has its own address, because the connections of one address are limited.
         address = f"10.0.{number // 250}.{1 + number % 250}"
         writer.write(f"GET {path} HTTP/1.1\r\nhost: page\r\nx-forwarded-for: {address}\r\n\r\n".encode())
         self.writers.append(writer)
@@ -98,23 +98,23 @@ class Crowd:
 
     @property
     def delivered(self) -> int:
-        """How many messages were read."""
+        """Return the number of read messages."""
         return sum(map(len, self.heard.values()))
 
     def forget(self) -> None:
-        """Begin to count."""
+        """Reset the counts."""
         self.heard.clear()
         self.received = 0
 
     async def rest(self) -> None:
-        """Wait until nothing comes any more."""
+        """Wait until no more messages arrive."""
         before = -1
         while before != self.delivered:
             before = self.delivered
             await asyncio.sleep(0.5)
 
     async def close(self) -> None:
-        """All of them hang up."""
+        """Close all browsers."""
         for task in self.tasks:
             task.cancel()
         await asyncio.gather(*self.tasks, return_exceptions=True)
@@ -124,24 +124,24 @@ class Crowd:
 
 @dataclass(frozen=True)
 class Found:
-    """What was found with one crowd."""
+    """The results with one crowd."""
 
     kib: float
     delivered: int
     microseconds: float
-    """Of processor time, for a message to a watcher."""
+    """Processor time for a message to a watcher."""
     message_bytes: int
     times: int
-    """So often something was sent."""
+    """The number of messages sent."""
     late: list[float]
-    """Seconds behind the first of the watchers."""
+    """Seconds after the first watcher."""
 
 
 async def measured(
     crowd: Crowd, process: psutil.Process, watchers: int, happen: Callable[[], Awaitable[None]]
 ) -> Found:
-    """What it costs a server that something happens before so many."""
-    # Those who come first bring what is kept of a match for all.
+    """Measure the cost of events for a server with this many watchers."""
+    # The first watchers fill the caches of a match for all.
     first = 2 * len(crowd.paths)
     await crowd.gather(first)
     before = process.memory_info().rss
@@ -149,7 +149,7 @@ async def measured(
     kib = (process.memory_info().rss - before) / (watchers - first) / 1_024
     await crowd.rest()
     crowd.forget()
-    # A crowd that sleeps is woken by whoever sends: that would cost a slow sender much more than a fast one.
+    # Waking a sleeping crowd would cost a slow sender more than a fast one.
     awake = asyncio.create_task(_stay_awake())
     cpu = sum(process.cpu_times()[:2])
     await happen()
@@ -172,7 +172,7 @@ async def _until(condition: Callable[[], bool]) -> None:
 
 
 async def of_the_page(web: WebProcess, players: list[Table], size: Size, matches: int) -> Found:
-    """Choices are made in so many matches, which are watched."""
+    """Make choices in this many watched matches."""
     seated = [await running(players) for _ in range(matches)]
     random = Random(1)
 
@@ -195,7 +195,7 @@ async def _choose(seated: list[Match], random: Random) -> None:
 
 
 async def of_a_bare_stream(size: Size, addresses: int, page: Found) -> Found:
-    """The same crowd is sent as many bytes as often, without a page."""
+    """Send as many bytes as often to the same crowd, without a page."""
     port = free_port()
     with bare(port) as process:
         await _until(lambda: answers(f"127.0.0.1:{port}"))
@@ -224,7 +224,7 @@ async def of_a_bare_stream(size: Size, addresses: int, page: Found) -> Found:
 
 @contextmanager
 def bare(port: int) -> Iterator[subprocess.Popen[bytes]]:
-    """A bare stream in a process of its own."""
+    """Run a bare stream in its own process."""
     process = subprocess.Popen([sys.executable, "-m", "tests.bench.bare_stream", str(port)])
     try:
         yield process
@@ -234,7 +234,7 @@ def bare(port: int) -> Iterator[subprocess.Popen[bytes]]:
 
 
 async def measure(size: Size) -> list[str]:
-    """The table."""
+    """Return the table."""
     rows: list[tuple[str, ...]] = []
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -251,7 +251,7 @@ async def measure(size: Size) -> list[str]:
 
 
 def _rows(size: Size, matches: int, page: Found, beside: Found) -> list[tuple[str, ...]]:
-    # A few messages may take less than the clock of processes counts.
+    # A few messages may take less than the resolution of the clock of processes.
     ratio = beside.microseconds / page.microseconds if page.microseconds else math.inf
     where = "one match" if matches == 1 else f"{matches} matches"
     return [

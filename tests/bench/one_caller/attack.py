@@ -1,7 +1,7 @@
-"""One caller, in a process of its own, that makes several calls at once over as many connections, again and again.
+"""A caller in its own process that makes several concurrent calls over as many connections, again and again.
 
-It reads what to do as one JSON object on standard input, writes a line once its first calls are answered, and goes on
-until standard input ends. Then it writes how many calls were answered, and how many were refused.
+It reads its orders as a JSON object on standard input, prints a line after its first answers, and continues until
+standard input ends. Then it prints the numbers of answered and refused calls.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from rollbook.v1.replay_pb2 import GetReplayRequest
 
 SECONDS: Final = 60.0
 BUSY_SECONDS: Final = 0.05
-"""Before a call is repeated that was refused without a time to wait."""
+"""Pause before repeating a call that was refused without a time to wait."""
 
 Call = Callable[[grpc.aio.Channel, str], Awaitable[None]]
 
 
 def once(path: str, request: Any) -> Call:
-    """A call with one answer."""
+    """Return a call with one answer."""
 
     async def call(channel: grpc.aio.Channel, token: str) -> None:
         stub: Any = channel.unary_unary(path)
@@ -43,7 +43,7 @@ def once(path: str, request: Any) -> Call:
 
 
 def until(path: str, request: Any, is_last: Callable[[bytes], bool]) -> Call:
-    """A call whose answers are read up to one of them, and which is cancelled then."""
+    """Return a call that reads answers up to a given one and is cancelled then."""
 
     async def call(channel: grpc.aio.Channel, token: str) -> None:
         stub: Any = channel.unary_stream(path)
@@ -57,7 +57,7 @@ def until(path: str, request: Any, is_last: Callable[[bytes], bool]) -> Call:
 
 
 def calls(what: dict[str, Any]) -> dict[str, Call]:
-    """Each kind of call by its name."""
+    """Return each kind of call by its name."""
     match_id = what["match_id"]
     return {
         "GetMatch": once("/rollbook.v1.MatchService/GetMatch", GetMatchRequest(match_id=match_id)),
@@ -90,7 +90,7 @@ def retry_seconds(error: grpc.aio.AioRpcError) -> float:
 
 
 async def attack(what: dict[str, Any]) -> Counter[str]:
-    """Call at this rate, so many times at once, each time over a connection of its own."""
+    """Make this many concurrent calls at this rate, each over its own connection."""
     counted: Counter[str] = Counter()
     call, begun = calls(what)[what["call"]], asyncio.Event()
 
@@ -126,8 +126,8 @@ async def attack(what: dict[str, Any]) -> Counter[str]:
 
 
 def main() -> None:
-    """Attack, and write how many calls were answered and refused."""
-    # As if it ran on another machine: what it does with the answers must not take the time of the service.
+    """Attack, and print the numbers of answered and refused calls."""
+    # As on another machine: the caller's own work must not take time from the service.
     os.nice(10)
     print(json.dumps(asyncio.run(attack(json.loads(sys.stdin.readline())))), flush=True)
 

@@ -1,4 +1,4 @@
-"""What calls cost the processes of a service, and how many points they use for that."""
+"""The processor time of calls in a service, beside the points that they use."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from tests.bench.scale.site import filled, played_on
 from tests.server.serving import Service
 
 FEW: Final = 5
-"""Of calls that take long, fewer are measured."""
+"""Number of measured calls of a slow kind."""
 
 AT_ONCE: Final = 4
 
 Costly = tuple[str, float, int, Callable[[], Any]]
-"""A call in words, its points, how often it is made, and what makes it."""
+"""A call in words, its points, how often it is made, and its function."""
 
 
 def costs_of_calls(size: Size, said: Callable[[str], None]) -> list[str]:
-    """Processor time of the server for each call, in that of a GetMatch, beside the points of the call."""
+    """Return a table of the server's processor time for each call, relative to a GetMatch, beside its points."""
     rows: list[list[str]] = []
     with serving() as service, service.channel() as channel:
         filled(service, size.listed, running=False)

@@ -1,9 +1,9 @@
-"""`python -m tests.bench one_caller`: what one caller within the limits does to the latency of other players.
+"""`python -m tests.bench one_caller`: the effect of one caller within the limits on other players' latency.
 
-Twenty players in a process of their own choose at half the rate that one worker manages, at a service with two workers
-and its default limits. Runs without a caller take turns with runs beside one caller that does the same again and
-again, as often as its limits allow; the ratio is the latency of the players' choices with it over that without it. The
-other part measures what calls cost the service, beside the points that they use. All of it takes about three minutes.
+Twenty players in their own process choose at half the rate that one worker manages, at a service with two workers and
+its default limits. Runs without a caller alternate with runs beside one caller that repeats one call as often as its
+limits allow; the ratio is the latency of the players' choices with it over that without it. The other part measures the
+cost of calls, beside the points that they use. All of it takes about three minutes.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from tests.bench.scale.site import filled, played_on
 from tests.server.serving import Service, started
 
 MOST: Final = 2.0
-"""How many times as long an honest choice may take, of a hundred the slowest but one."""
+"""Upper limit of the ratio, for the second slowest of a hundred choices."""
 
 WORKERS: Final = 2
 FEW: Final = 3
 """Rounds that find out how much one worker manages."""
 
 SHARE: Final = 0.95
-"""Of its limits, which the caller uses: connections are not spread evenly over workers."""
+"""The part of its limits that the caller uses: connections are not spread evenly over workers."""
 
 ATTACKS: Final[Mapping[str, tuple[str, int]]] = {
     "8 parallel ListMatches, pages of 200": ("ListMatches", 8),
@@ -48,11 +48,11 @@ ATTACKS: Final[Mapping[str, tuple[str, int]]] = {
     "8 parallel WatchMatch of it, opened and cancelled": ("WatchMatch", 8),
     "8 parallel GetMatch of it": ("GetMatch", 8),
 }
-"""The call, and how many of it at once."""
+"""The call, and the number of concurrent ones."""
 
 
 def points_of(call: str, size: Size) -> float:
-    """The points of a call."""
+    """Return the points of a call."""
     events = size.events / limits.EVENTS_A_POINT + size.events / limits.SENT_EVENTS_A_POINT
     return {
         "ListMatches": 1 + LONGEST_PAGE / limits.ROWS_A_POINT,
@@ -66,12 +66,12 @@ def points_of(call: str, size: Size) -> float:
 ENVIRONMENT: Final = {
     f"ROLLBOOK_LIMITS_{name}": "10000000" for name in ("GUESTS_PER_ADDRESS_PER_HOUR", "GUESTS_PER_HOUR")
 }
-"""All other limits are the default ones."""
+"""All other limits have their defaults."""
 
 
 @contextmanager
 def limited(*flags: str) -> Iterator[Service]:
-    """A service with its default limits, but for the number of guests."""
+    """A service with its default limits, except for the number of guests."""
     with tempfile.TemporaryDirectory() as folder:
         words = ("serve", "--data", str(Path(folder) / "data"), "--listen", "127.0.0.1:0", "--log-level", "warning")
         with started([*SERVE, *words, *flags], ENVIRONMENT) as service:
@@ -81,14 +81,14 @@ def limited(*flags: str) -> Iterator[Service]:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The rounds without and with a caller, and what the caller got."""
+    """The rounds without and with a caller, and the caller's results."""
 
     without: Round
     beside: Round
     counted: Mapping[str, int]
 
     def ratio(self, part: str) -> float:
-        """How many times as long an answer took."""
+        """The ratio of the answer times."""
         return self.beside.answer_ms[part] / self.without.answer_ms[part]
 
 
@@ -99,7 +99,7 @@ class Beside:
     pairs: list[Pair] = field(default_factory=list)
 
     def row(self, name: str) -> list[str]:
-        """Medians of the rounds."""
+        """Return the medians of the rounds."""
         ratio = median(pair.ratio("p99") for pair in self.pairs)
         without, beside = (
             [median(getattr(pair, which).answer_ms[part] for pair in self.pairs) for part in ("p50", "p99")]
@@ -119,7 +119,7 @@ HEADS: Final = ("one caller, as often as it may", "calls/s", "without p50 ms", "
 
 
 def honest(service: Service, size: Size, rate: float) -> Round:
-    """New matches between twenty new players, and a fresh load that plays them at this rate; 0: as fast as it goes."""
+    """Play new matches of twenty new players at this rate; 0 means as fast as possible."""
     with service.channel() as channel:
         matches = Tables(channel).played(size.players.matches)
     for match in matches:
@@ -130,7 +130,7 @@ def honest(service: Service, size: Size, rate: float) -> Round:
 
 @contextmanager
 def attacked(service: Service, call: str, at_once: int, rate: float, match_id: str) -> Iterator[dict[str, int]]:
-    """One caller, who begins before this is entered; how many calls it made is known when this is left."""
+    """Run one caller, which begins before the context; its numbers of calls are known after the context."""
     with service.channel() as channel:
         token = Tables(channel).guest()
     asked: dict[str, Any] = {"address": service.address, "token": token, "call": call, "match_id": match_id}
@@ -152,7 +152,7 @@ def attacked(service: Service, call: str, at_once: int, rate: float, match_id: s
 
 
 def beside_one_caller(size: Size, said: Callable[[str], None]) -> list[str]:
-    """The latencies of honest players."""
+    """Return a table of the latencies of the other players."""
     with serving() as service:
         most = median(honest(service, size, 0.0).rate for _ in range(min(size.rounds, FEW)))
     rate = most / 2
@@ -185,5 +185,5 @@ PARTS: Final[dict[str, Callable[[Size, Callable[[str], None]], list[str]]]] = {
 
 
 def main(words: Sequence[str]) -> None:
-    """Measure, print, and write it down unless it is only a part."""
+    """Measure and print; a complete run also writes its section."""
     results.run_parts("one_caller", PARTS, (TINY, FULL), words, str(__doc__))

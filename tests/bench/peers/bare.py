@@ -18,7 +18,7 @@ PARTICIPANTS = 4
 
 
 def one_round(size: Size, **how: Any) -> Round:
-    """A fresh prototype on a store that keeps what it acknowledges, and a fresh load."""
+    """Run a new prototype, on a store that keeps acknowledged writes, and a new load."""
     matches = [{"tokens": [""] * PARTICIPANTS}] * size.matches
     with tempfile.TemporaryDirectory() as folder, running(find_server(), Path(folder)) as store:
         words = (sys.executable, "-m", "tests.bench.peers.prototype", str(store.port))

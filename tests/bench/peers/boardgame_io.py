@@ -1,4 +1,4 @@
-"""boardgame.io as a peer: its own server in memory, and a load of its own client library, both on Node."""
+"""boardgame.io as a peer: its own server in memory, and a load with its client library, both on Node."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ INSTALL_SECONDS: Final = 300
 
 
 def place() -> Path:
-    """Where its packages are once they are installed; another list of them has another place."""
+    """Return the folder of the installed packages; it depends on the list of packages."""
     digest = hashlib.sha256(PACKAGE).hexdigest()[:12]
     return platformdirs.user_cache_path("rollbook-bench") / f"boardgame-{VERSION}-{digest}"
 
 
 def why_not() -> str:
-    """Why it cannot be measured without installing anything; empty if it can be."""
+    """Return the reason why it cannot be measured without an installation; empty if it can."""
     if missing := [name for name in ("node", "npm") if shutil.which(name) is None]:
         return f"{' and '.join(missing)} not found"
     if not (place() / "node_modules").is_dir():
@@ -39,7 +39,7 @@ def why_not() -> str:
 
 
 def installed() -> str:
-    """Fetch the packages unless they are there; why it cannot be measured even so, or nothing."""
+    """Install the packages if needed; returns the reason if it still cannot be measured, else an empty text."""
     there = place()
     if (there / "node_modules").is_dir() or shutil.which("npm") is None:
         return why_not()
@@ -60,12 +60,12 @@ def installed() -> str:
 
 
 def environment() -> dict[str, str]:
-    """Where Node finds the packages; in production, as an operator runs it."""
+    """Return the environment in which Node finds the packages, in production mode."""
     return {**os.environ, "NODE_PATH": str(place() / "node_modules"), "NODE_ENV": "production"}
 
 
 def versions() -> str:
-    """What runs."""
+    """Return the versions that run."""
     node = subprocess.run(("node", "--version"), check=True, capture_output=True, text=True).stdout.strip()
     found = [f"Node {node}", NAME]
     for name in ("socket.io", "socket.io-client"):
@@ -75,7 +75,7 @@ def versions() -> str:
 
 
 def one_round(size: Size, **how: Any) -> Round:
-    """A fresh server, and a fresh load that plays new matches there."""
+    """Run a new server, and a new load that plays new matches."""
     words = ("node", str(HERE / "server.cjs"))
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=environment()) as server:
         try:

@@ -1,9 +1,8 @@
-"""gRPC over a bare socket, as cheap as Python can: what a load costs must not be what a server costs.
+"""gRPC over a bare socket, as cheap as possible in Python, so that the load costs less than the server.
 
 A gRPC client in Python takes about as long to read a message as a server to write it. Here a message is a few slices of
-what one `recv` brought. No header is compressed, none that comes is read unless a stream ends. A stream has one short
-request under way, for which the smallest window that HTTP/2 begins with has room; the window of the whole connection is
-waited for.
+the bytes of one `recv`. Headers are sent uncompressed, and received ones are read only when a stream ends. A stream has
+one short request under way, which fits HTTP/2's smallest initial window; the window of the connection is awaited.
 """
 
 from __future__ import annotations
@@ -13,9 +12,9 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 Heard: TypeAlias = Callable[[bytes], None]
-"""Gets every message of a stream."""
+"""Called with every message of a stream."""
 Ended: TypeAlias = Callable[[str], None]
-"""Gets what a stream ended with."""
+"""Called with the status of an ended stream."""
 
 _PREFACE: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 _LARGEST_WINDOW: Final = 2**31 - 1
@@ -38,7 +37,7 @@ _SETTING_WINDOW: Final = 4
 
 
 class StreamEnded(Exception):
-    """A stream or connection ended that was to last; says with what."""
+    """A stream or connection ended unexpectedly; the message is its status."""
 
 
 def _was_to_last(why: str) -> None:
@@ -46,10 +45,10 @@ def _was_to_last(why: str) -> None:
 
 
 class Connection:
-    """One connection, read by whoever is told that there is something to read."""
+    """A connection; its owner calls `receive` when the socket is readable."""
 
     def __init__(self, host: str, port: int) -> None:
-        """Connect, and leave the server all the room there is."""
+        """Connect, and grant the server the largest windows."""
         self._socket = socket.create_connection((host, port))
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._authority = f"{host}:{port}".encode()
@@ -63,7 +62,7 @@ class Connection:
         self._socket.sendall(_PREFACE + _frame(_SETTINGS, 0, 0, settings) + _frame(_WINDOW_UPDATE, 0, 0, window))
 
     def fileno(self) -> int:
-        """For whoever waits until there is something to read."""
+        """The socket's number, for a selector."""
         return self._socket.fileno()
 
     def close(self) -> None:
@@ -71,10 +70,10 @@ class Connection:
         self._socket.close()
 
     def open(self, path: str, token: str, heard: Heard, ended: Ended = _was_to_last) -> int:
-        """Begin a call; the number of its stream."""
+        """Begin a call; returns the number of its stream."""
         number, self._next = self._next, self._next + 2
         self._streams[number] = _Stream(heard, ended)
-        # Indexed are `:method: POST` and `:scheme: http`; 4 and 1 name `:path` and `:authority`.
+        # Indexed are `:method: POST` and `:scheme: http`; 4 and 1 mean `:path` and `:authority`.
         headers = [b"\x83\x86", b"\x04", _text(path.encode()), b"\x01", _text(self._authority)]
         for name, value in (("content-type", "application/grpc"), ("te", "trailers"), ("authorization", token)):
             if value:
@@ -100,7 +99,7 @@ class Connection:
         )
 
     def receive(self) -> None:
-        """Read what there is, and give each message to whom it is for."""
+        """Read the available bytes, and pass each message to its stream."""
         received = self._socket.recv(_READ_AT_ONCE)
         if not received:
             raise StreamEnded("the server closed the connection")
@@ -138,7 +137,7 @@ class Connection:
 
 
 class _Stream:
-    """Messages of one stream, however they are cut."""
+    """Assembles the messages of a stream from any pieces."""
 
     __slots__ = ("_heard", "_rest", "ended")
 
@@ -169,7 +168,7 @@ def _setting(number: int, value: int) -> bytes:
 
 
 def _text(value: bytes) -> bytes:
-    """A string of HPACK that is not compressed."""
+    """Encode a string as uncompressed HPACK."""
     if len(value) < 127:
         return bytes((len(value),)) + value
     length, rest = bytearray((127,)), len(value) - 127

@@ -1,9 +1,9 @@
-"""The load, in a process of its own: matches that are played, and everybody who follows them.
+"""The load, in its own process: matches that are played, and all their watchers.
 
-Each match has two seats that choose, each over a stream of its own, and four feeds, of both players and two spectators,
-whose every frame is read. As soon as a choice is answered the next one is sent, or when it is due where a rate is
-offered. The process reads what to do as one JSON object on standard input, and writes a line each: `begin` and `end` of
-what is measured, and what it found in between.
+Each match has two choosing seats, each with its own stream, and four feeds, of both players and two spectators, whose
+every frame is read. The next choice is sent once one is answered, or at its time if a rate is given. The process reads
+its orders as a JSON object on standard input, and prints a line each: `begin` and `end` of the measurement, and its
+results.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LONGEST_WAIT_SECONDS: Final = 0.05
 
 
 class Talk(Protocol):
-    """How one system is spoken to about one match."""
+    """The messages of one system about one match."""
 
     play_path: str
     watch_path: str
@@ -35,17 +35,17 @@ class Talk(Protocol):
     """The request of a feed."""
 
     def choice(self) -> tuple[int, bytes] | None:
-        """Who chooses next, and the request; none: a player has yet to hear what the other did."""
+        """Return the seat that chooses next with its request, or None while a player waits for a frame."""
 
     def answered(self, answer: bytes) -> int:
-        """Take an answer; the number of the last event that the choice made."""
+        """Handle an answer; returns the number of the last event that the choice made."""
 
     def told(self, feed: int, frame: bytes) -> int:
-        """Take a frame; the number of the last event that this feed was told."""
+        """Handle a frame; returns the number of the last event that this feed has."""
 
 
 class Table:
-    """One match under way: one choice at a time, and how far every feed is."""
+    """A match in progress: one choice at a time, and the position of every feed."""
 
     def __init__(self, load: Load, number: int, talk: Talk, tokens: list[str]) -> None:
         self._load = load
@@ -54,13 +54,13 @@ class Table:
         self._due = 0.0
         self._is_due = False
         self._moves: list[tuple[int, float]] = []
-        """Of every choice that is answered its last event, and when it was due."""
+        """For every answered choice its last event, and the time at which it was due."""
         self._left = array("B")
-        """How many feeds have yet to hear of each."""
+        """For every choice the number of feeds that do not have it yet."""
         self._reached = [0] * len(tokens)
         self._next = [0] * len(tokens)
         self.silent = set(range(len(tokens)))
-        """The feeds that have not begun."""
+        """The feeds without a frame so far."""
         self._seats = []
         for role, token in enumerate(tokens):
             connection = load.connection(number, role)
@@ -70,7 +70,7 @@ class Table:
             connection.send(watching, talk.watch, last=True)
 
     def due(self, when: float) -> None:
-        """Send the next choice as soon as it can be sent; it was to be sent at this time."""
+        """Send the next choice as soon as possible; `when` is the time at which it was due."""
         self._due, self._is_due = when, True
         self._send()
 
@@ -100,7 +100,7 @@ class Table:
             self._send()
 
     def _mark(self, feed: int) -> None:
-        """Note which choices this feed has been told by now."""
+        """Mark the choices that this feed has by now."""
         reached, moves, at = self._reached[feed], self._moves, self._next[feed]
         while at < len(moves) and moves[at][0] <= reached:
             self._left[at] -= 1
@@ -112,12 +112,12 @@ class Table:
 
     @property
     def is_told(self) -> bool:
-        """Whether every feed has heard of every choice that was answered, and none is under way."""
+        """Whether every feed has every answered choice, and no choice is under way."""
         return not self._is_due and not any(self._left)
 
 
 class Load:
-    """All matches, and what they came to."""
+    """All matches and their results."""
 
     def __init__(self, what: dict[str, Any]) -> None:
         """Connect, and begin all streams."""
@@ -142,7 +142,7 @@ class Load:
         ]
 
     def connection(self, match: int, role: int) -> Connection:
-        """That of one participant: their own, one of their match, or one of so many."""
+        """Return the connection of a participant: its own, that of its match, or one of several shared ones."""
         place = match * 4 + role
         number = {"participant": place, "match": match}.get(self._layout)
         number = place % int(self._layout) if number is None else number
@@ -153,7 +153,7 @@ class Load:
         return self._connections[number]
 
     def done(self, table: Table, due: float) -> None:
-        """A choice is answered; its match goes on at once, or when the next one is due."""
+        """Handle an answered choice; the match continues at once, or when the next choice is due."""
         if self._stopped:
             self._under_way -= 1
         elif self._rate:
@@ -162,7 +162,7 @@ class Load:
             table.due(self.now)
 
     def until(self, moment: float) -> None:
-        """Play until then."""
+        """Play until this time."""
         while self.now < moment:
             wait = min(moment - self.now, LONGEST_WAIT_SECONDS)
             if self._queue:
@@ -181,7 +181,7 @@ class Load:
             raise TimeoutError("not everybody is told what they wait for")
 
     def begin(self) -> None:
-        """Once all feeds have begun, every match makes its first choice: all at once, or spread as they are offered."""
+        """After all feeds have begun, make every match's first choice: at once, or spread over the given rate."""
         deadline = self.now + PATIENCE_SECONDS
         while any(table.silent for table in self._tables):
             self._turn(LONGEST_WAIT_SECONDS, deadline)
@@ -193,7 +193,7 @@ class Load:
                 table.due(self.now)
 
     def stop(self) -> None:
-        """Choose no more, and wait until everybody has heard of everything."""
+        """Make no more choices, and wait until all feeds have all of them."""
         self._under_way = len(self._tables) - len(self._queue)
         self._stopped = True
         deadline = self.now + PATIENCE_SECONDS
@@ -204,7 +204,7 @@ class Load:
 
 
 def main() -> None:
-    """Warm up, measure, and say what was found."""
+    """Warm up, measure, and print the results."""
     what = json.loads(sys.stdin.readline())
     load = Load(what)
     load.begin()
@@ -224,7 +224,7 @@ def main() -> None:
 
 
 def _times(seconds: array[float]) -> dict[str, float]:
-    """Median and the highest of a hundred, in milliseconds."""
+    """Return median and 99th percentile, in milliseconds."""
     ordered = sorted(seconds)
     return {name: 1_000 * ordered[int(len(ordered) * part)] for name, part in (("p50", 0.5), ("p99", 0.99))}
 

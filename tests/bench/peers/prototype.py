@@ -1,8 +1,8 @@
-"""A program whose word is the port of a store: a service that knows no rules.
+"""A service without rules, as a baseline; its argument is the port of a store.
 
-gRPC's server, one connection to the store that carries all appends, as many in a batch as have come meanwhile, and a
-task for each feed that passes on what it is given. A choice is answered, and fed, once its event is in the store;
-requests, answers, frames and events have as many bytes as the service's. Nothing is checked, decided, signed or logged.
+It has gRPC's server, one connection to the store for all appends, batched as they arrive, and a task for each feed. A
+choice is answered and fed once its event is stored; requests, answers, frames and events have the sizes of the
+service's. Nothing is checked, decided, signed or logged.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ EVENT: Final = b"." * 180
 
 
 class Store:
-    """One connection, over which appends leave together."""
+    """A connection that sends pending appends together."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Talk over this connection."""
+        """`reader`, `writer`: the connection."""
         self._reader = reader
         self._writer = writer
         self._replies: Any = hiredis.Reader()
@@ -32,7 +32,7 @@ class Store:
         self._batch: list[bytes] = []
 
     async def append(self, match: bytes, number: int) -> None:
-        """Append an event; returns once it is there."""
+        """Append an event; returns once it is stored."""
         if not self._batch:
             asyncio.get_running_loop().call_soon(self._send)
         command: Any = (b"XADD", b"match-" + match.hex().encode(), b"0-%d" % number, b"e", EVENT)
@@ -46,7 +46,7 @@ class Store:
         self._batch.clear()
 
     async def listen(self) -> None:
-        """Take the answers, which come in order."""
+        """Read the answers, which come in order."""
         while data := await self._reader.read(2**18):
             self._replies.feed(data)
             while (reply := self._replies.gets()) is not False:
@@ -58,20 +58,20 @@ class Store:
 
 
 class Feed:
-    """What one watcher has yet to be told."""
+    """The pending frames of one watcher."""
 
     def __init__(self) -> None:
-        """Nothing yet."""
+        """Start empty."""
         self._frames: deque[bytes] = deque()
         self._told = asyncio.Event()
 
     def tell(self, frame: bytes) -> None:
-        """One more."""
+        """Add a frame."""
         self._frames.append(frame)
         self._told.set()
 
     async def write(self, context: Any) -> None:
-        """Pass on whatever comes, for ever."""
+        """Send the frames as they come, for ever."""
         while True:
             await self._told.wait()
             self._told.clear()
@@ -83,13 +83,13 @@ class Prototype:
     """The servicer."""
 
     def __init__(self, store: Store) -> None:
-        """Append here."""
+        """`store`: the target of appends."""
         self._store = store
         self._sequences: dict[bytes, int] = defaultdict(int)
         self._feeds: dict[bytes, list[Feed]] = defaultdict(list)
 
     async def play(self, _requests: Any, context: Any) -> None:
-        """Append each choice, answer, and tell those who watch."""
+        """Append each choice, answer it, and send it to the watchers."""
         while (request := await context.read()) is not grpc.aio.EOF:
             match = request[:4]
             self._sequences[match] += 1
@@ -101,7 +101,7 @@ class Prototype:
             await context.write(head + ANSWER)
 
     async def watch(self, request: bytes, context: Any) -> None:
-        """Follow a match from now on."""
+        """Watch a match from now on."""
         feed = Feed()
         self._feeds[request].append(feed)
         feed.tell(bytes(4))
@@ -109,7 +109,7 @@ class Prototype:
 
 
 async def main() -> None:
-    """Serve, and print where."""
+    """Serve, and print the port."""
     store = Store(*await asyncio.open_connection("127.0.0.1", int(sys.argv[1])))
     listening = asyncio.create_task(store.listen())
     prototype = Prototype(store)

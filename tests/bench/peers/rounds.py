@@ -1,4 +1,4 @@
-"""One round: a fresh process plays, and what server, store and load spend meanwhile is read off the system."""
+"""One round: a new process plays, while the processor time of server, store and load is read from the system."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from typing import Any, Final
 import psutil
 
 FULL_LOAD: Final = 0.8
-"""A load that used more of its core than this may itself have been what was slow."""
+"""A load that used more of its core may itself have been the bottleneck."""
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What was found in one round."""
+    """The results of one round."""
 
     moves: int
     frames: int
     seconds: float
     answer_ms: Mapping[str, float]
-    """From when a choice was due until whoever made it knew: median and the highest of a hundred."""
+    """From the time at which a choice was due to its answer: median and 99th percentile."""
     told_ms: Mapping[str, float]
-    """The same until both players and both spectators had it by their feeds."""
+    """The same until both players and both spectators had it in their feeds."""
     processor: Mapping[str, float]
-    """Seconds of processor time that each part used, the load as well."""
+    """Seconds of processor time of each part, the load included."""
 
     @property
     def rate(self) -> float:
@@ -37,12 +37,12 @@ class Round:
 
     @property
     def load(self) -> float:
-        """How much of its core the load used."""
+        """The part of its core that the load used."""
         return self.processor["load"] / self.seconds
 
     @property
     def said(self) -> str:
-        """All of it in a line."""
+        """The results in one line."""
         times = (*self.answer_ms.values(), *self.told_ms.values())
         spent_by = ", ".join(f"{part} {self.micros(part):,.0f} µs" for part in self.processor)
         return (
@@ -53,7 +53,7 @@ class Round:
 
     @property
     def counts(self) -> bool:
-        """Whether the load left it to the server how fast it was."""
+        """Whether the server, not the load, was the bottleneck."""
         return self.load <= FULL_LOAD
 
     def micros(self, part: str) -> float:
@@ -62,7 +62,7 @@ class Round:
 
 
 def nothing() -> None:
-    """Nothing is done besides."""
+    """Do no additional work."""
 
 
 def played(
@@ -74,7 +74,7 @@ def played(
     ended: Callable[[], None] = nothing,
     env: Mapping[str, str] | None = None,
 ) -> Round:
-    """Start the load, watch over it and these processes, and tell when what is measured begins and ends."""
+    """Start the load and observe it and these processes; calls back at begin and end of the measurement."""
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env) as load:
         try:
             assert load.stdin is not None
@@ -97,13 +97,13 @@ def played(
 
 
 def spent(pids: Sequence[int]) -> float:
-    """Seconds of processor time of these processes so far."""
+    """Return the seconds of processor time that these processes have used."""
     return sum(map(_spent, pids))
 
 
 def _spent(pid: int) -> float:
     if platform.system() == "Linux":
-        # The clock of another process, as clock_getcpuclockid has it; what psutil reads goes by hundredths of a second.
+        # The clock of another process, as clock_getcpuclockid builds it; psutil has a resolution of 10 ms.
         return time.clock_gettime(~pid << 3 | 2)
     return float(sum(psutil.Process(pid).cpu_times()[:2]))
 

@@ -1,8 +1,7 @@
-"""A program whose words are OUT, `serve` and its flags: `rollbook` as ever, looked at while it computes.
+"""Runs `rollbook serve` with a sampling profiler; its arguments are OUT, `serve` and flags.
 
-Between SIGUSR1 and SIGUSR2 a timer of processor time, as fine as the system's, notes what the main thread is at, and
-then OUT has it. Unlike cProfile this leaves every call as fast as it is, so that shares are true. Threads of gRPC's own
-core are not seen.
+Between SIGUSR1 and SIGUSR2 a timer of processor time, as fine as the system's, samples the main thread, and writes to
+OUT. Unlike cProfile this does not slow calls, so the shares are right. Threads of gRPC's core are not sampled.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ LINES: Final = 45
 
 
 class Samples:
-    """What was seen."""
+    """The samples."""
 
     def __init__(self, out: Path) -> None:
-        """Written here in the end."""
+        """`out`: the file for the samples."""
         self._out = out
         self._alone: Counter[CodeType] = Counter()
         self._within: Counter[CodeType] = Counter()
@@ -71,7 +70,7 @@ class Samples:
 
 
 def name(code: CodeType) -> str:
-    """A function and where it stands."""
+    """Return a function's name with its place."""
     path = Path(code.co_filename)
     return f"{'/'.join(path.parts[-4:])}:{code.co_firstlineno} {code.co_qualname}"
 

@@ -1,4 +1,4 @@
-"""`rollbook serve` in a process of its own with its own Valkey, and the load on it."""
+"""`rollbook serve` in its own process with its own Valkey, and the load on it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LOAD: Final = (sys.executable, "-m", "tests.bench.peers.load")
 
 @contextmanager
 def serving(*flags: str, program: Sequence[str] = SERVE) -> Iterator[Service]:
-    """A service without bounds, on a data directory that goes with it."""
+    """Run a service without limits, on a temporary data directory."""
     with tempfile.TemporaryDirectory() as folder:
         words = ("serve", "--data", str(Path(folder) / "data"), "--listen", "127.0.0.1:0")
         with started([*program, *words, *flags], UNLIMITED) as service:
@@ -34,7 +34,7 @@ def serving(*flags: str, program: Sequence[str] = SERVE) -> Iterator[Service]:
 
 
 def parts(service: Service) -> dict[str, list[int]]:
-    """The processes of a service by what they are, its workers with the server."""
+    """Return the processes of a service by kind; workers count as the server."""
     root, store = service.process.pid, service.store.pid
     others = [child.pid for child in psutil.Process(root).children(recursive=True) if child.pid != store]
     return {"server": [root, *others], "store": [store]}
@@ -48,7 +48,7 @@ def one_round(
     ended: Callable[[], None] = nothing,
     **how: Any,
 ) -> Round:
-    """New matches, and a fresh load that plays them."""
+    """Play new matches with a new load."""
     with service.channel() as channel:
         matches = Tables(channel).played(size.matches)
     what = {"talk": "rollbook", "address": service.address, "matches": matches, **size.timing, **how}
@@ -56,7 +56,7 @@ def one_round(
 
 
 def profile(size: Size) -> str:
-    """Where the time of the service goes under that load."""
+    """Return the functions in which the service spends its time under the load."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "samples"
         program = (sys.executable, "-m", "tests.bench.peers.sampled", str(out))

@@ -1,4 +1,4 @@
-"""How much of everything the peers are measured with."""
+"""Sizes of the bench of peers."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any, Final
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """What a round is made of."""
+    """The numbers of a round."""
 
     matches: int = 50
     warm_up_seconds: float = 1.5
     seconds: float = 6.0
     offered: float = 1_000.0
-    """Moves a second that are offered where latency is measured."""
+    """Moves a second while latency is measured."""
     connections: str = "participant"
-    """Whose a connection is: every participant's own, one for each match, or one of so many for all."""
+    """Who shares a connection: `participant` none, `match` all of a match; a number is that of connections for all."""
 
     @property
     def timing(self) -> dict[str, Any]:
-        """What a load is told; as many moves as there can be."""
+        """The part of the load's orders about time."""
         return {
             "warm_up_seconds": self.warm_up_seconds,
             "seconds": self.seconds,
@@ -31,4 +31,4 @@ class Size:
 
 FULL: Final = Size()
 TINY: Final = Size(matches=2, warm_up_seconds=0.1, seconds=0.4, offered=20.0)
-"""Next to nothing, to see that all of it runs."""
+"""The smallest run that executes all code."""

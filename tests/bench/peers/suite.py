@@ -1,7 +1,7 @@
 """`python -m tests.bench peers`: a durable move beside that of a peer in memory, and of a prototype without rules.
 
-Each has the same load: 50 matches of two seats, every move told to two players and two spectators, from a fresh
-process. Every round measures all of them, one after the other, each on a server of its own.
+Each has the same load from a new process: 50 matches of two seats, with every move sent to two players and two
+spectators. Every round measures all of them, one after the other, each on a new server.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ OWN: Final = "participant"
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One thing that every round does."""
+    """A part of every round."""
 
     peer: str
     connections: str
@@ -35,7 +35,7 @@ class Run:
 
     @property
     def name(self) -> str:
-        """For people."""
+        """The name in reports."""
         return f"{self.peer}, {'own connections' if self.connections == OWN else f'{self.connections} connections'}"
 
 
@@ -50,7 +50,7 @@ Found = Mapping[Run, Sequence[Round]]
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """A ratio of the service to a peer: what it must be, and what it aims at."""
+    """A ratio of the service to a peer: its limit and its aim."""
 
     what: str
     peer: str
@@ -59,7 +59,7 @@ class Goal:
     aim: float
     paced: bool = False
     is_rate: bool = False
-    """A rate, of which at least so much is wanted, and which counts only where the load was not what was slow."""
+    """A rate with a lower limit, which counts only if the load was not the bottleneck."""
 
 
 GOALS: Final = (
@@ -71,7 +71,7 @@ GOALS: Final = (
 
 
 def main(words: Sequence[str]) -> None:
-    """Measure, print, and write it down unless it is only a part."""
+    """Measure and print; a complete run also writes its section."""
     given = _given(words)
     size = TINY if given.tiny else replace(FULL, seconds=given.seconds)
     if given.profile:
@@ -80,7 +80,7 @@ def main(words: Sequence[str]) -> None:
     peers, missing = _peers(given.only, install=not given.tiny)
     runs = [run for run in RUNS if run.peer in peers]
     if given.tiny:
-        # Enough for every line of the report; connections of their own are the same code.
+        # Enough for every line of the report; own connections use the same code.
         runs = [run for run in runs if run.connections == SHARED or given.only]
     if given.only:
         whose = OWN if given.only == "boardgame" else given.connections or SHARED
@@ -104,7 +104,7 @@ def _given(words: Sequence[str]) -> argparse.Namespace:
 
 
 def _peers(only: str | None, *, install: bool) -> tuple[list[str], list[str]]:
-    """Who can be measured, and a line for whoever cannot be."""
+    """Return the peers that can be measured, and a line for each other peer."""
     if only is not None and only != "boardgame":
         return [{"rollbook": ROLLBOOK, "bare": PROTOTYPE}[only]], []
     others = [] if only else [ROLLBOOK, PROTOTYPE]
@@ -115,7 +115,7 @@ def _peers(only: str | None, *, install: bool) -> tuple[list[str], list[str]]:
 
 
 def measured(runs: Sequence[Run], rounds: int, size: Size) -> Found:
-    """All rounds, with a line for each run while they go on."""
+    """Measure all rounds; prints a line after each run."""
     found: dict[Run, list[Round]] = {run: [] for run in runs}
     for number in range(rounds):
         for run, those in found.items():
@@ -136,7 +136,7 @@ def _once(run: Run, size: Size) -> Round:
 
 
 def report(found: Found, size: Size) -> list[str]:
-    """Two tables, and the ratios."""
+    """Return two tables and the ratios."""
     heads = ("", "server µs a move", "store µs", "moves/s", "answer p50 ms", "p99", "feeds p50 ms", "p99", "load")
     lines = [
         f"{size.matches} matches of two seats, {size.seconds:g} s a round; medians, and the lowest to the highest."
@@ -174,7 +174,7 @@ def _spread(values: Sequence[float], digits: int = 0) -> str:
 
 
 def _ratios(goal: Goal, found: Found) -> list[list[str]]:
-    """Round by round, so that a busy machine slows both."""
+    """Compute the ratios round by round, so that a busy machine slows both."""
     rows = []
     for run, those in found.items():
         if run.peer != ROLLBOOK or run.paced != goal.paced:

@@ -26,19 +26,19 @@ UNLIMITED: Final = {
         *("GUESTS_PER_ADDRESS_PER_HOUR", "GUESTS_PER_HOUR"),
     )
 }
-"""The environment of a service that sets no bounds to a bench."""
+"""The environment of a service without limits for a bench."""
 
 
 class Tables:
-    """What a bench asks of a service before it measures."""
+    """Prepares guests and matches for a bench."""
 
     def __init__(self, channel: grpc.Channel) -> None:
-        """Ask over this connection."""
+        """`channel`: the connection for calls."""
         self.matches: Any = MatchServiceStub(channel)
         self._identity: Any = IdentityServiceStub(channel)
 
     def guest(self) -> str:
-        """The authorization of somebody new."""
+        """Sign in a new guest; returns the authorization."""
         return f"Bearer {self._identity.SignIn(identity_pb2.SignInRequest()).token}"
 
     def call(self, method: str, token: str, **fields: Any) -> Any:
@@ -54,13 +54,13 @@ class Tables:
         return str(answer.match_id)
 
     def seated(self, match_id: str, players: list[str]) -> bytes:
-        """Everybody sits; the closing link."""
+        """Seat all players; returns the closing link."""
         for token in players:
             taken = self.call("TakeSeat", token, match_id=match_id, entropy_commitment=entropy_commitment(ENTROPY))
         return bytes(taken.made.head.link)
 
     def started(self, players: list[str], **fields: Any) -> dict[str, Any]:
-        """A match that runs, and what a load has to know of it."""
+        """Start a match; returns the data that a load needs."""
         match_id = self.open(players[0], **fields)
         closing = self.seated(match_id, players)
         for token in players:
@@ -76,7 +76,7 @@ class Tables:
         }
 
     def played(self, count: int) -> list[dict[str, Any]]:
-        """So many matches that run, each with the tokens of its players and spectators."""
+        """Start this many matches, each with the tokens of its players and spectators."""
 
         def one(_: int) -> dict[str, Any]:
             tokens = [self.guest() for _ in range(SEATS + SPECTATORS)]

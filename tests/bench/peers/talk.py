@@ -1,7 +1,7 @@
-"""What is said to the service and to the bare prototype, byte by byte, and what is read of their answers.
+"""Requests to the service and to the bare prototype, byte by byte, and the parts read from their answers.
 
-A player of Can't Stop who never stops: the runners go back after every throw that fits nothing, so no match ends. Whose
-turn it becomes waits for the own feed, which has the link that the first choice of a turn has to name.
+The player of Can't Stop never stops: a bust resets the runners, so no match ends. The next player waits for the own
+feed, because the first choice of a turn has to name the link in it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rollbook.v1.table_pb2 import Position
 
 BARE_CHOICE: Final = b"." * 48
 BARE_TURN: Final = 5
-"""Choices of a seat before the other has its turn."""
+"""Choices of a seat before the other one has its turn."""
 
 
 class RollbookTalk:
@@ -31,7 +31,7 @@ class RollbookTalk:
     watch_path = "/rollbook.v1.FeedService/WatchMatch"
 
     def __init__(self, _number: int, match: dict[str, Any]) -> None:
-        """Begin where the match was begun."""
+        """Start at the position at which the match was prepared."""
         self._match_id = match["match_id"]
         self.watch = WatchMatchRequest(match_id=self._match_id).SerializeToString()
         self._state = cant_stop.GAME.start({}, 2)
@@ -47,7 +47,7 @@ class RollbookTalk:
         cant_stop.GAME.play(self._state, move)
 
     def choice(self) -> tuple[int, bytes] | None:
-        """The first legal choice that goes on."""
+        """Return the first legal choice that does not stop."""
         seat, sequence = self._state.seat, self._sequence
         position = Position(sequence=sequence)
         if seat != self._chose:
@@ -64,7 +64,7 @@ class RollbookTalk:
         return seat, asked.SerializeToString() + _choice(choice)
 
     def answered(self, answer: bytes) -> int:
-        """Take what chance made of it."""
+        """Handle the outcomes in an answer."""
         read = PlayResponse.FromString(answer)
         if read.WhichOneof("answer") != "made":
             raise ValueError(f"the choice was refused: {read.refused}")
@@ -75,7 +75,7 @@ class RollbookTalk:
         return self._sequence
 
     def told(self, feed: int, frame: bytes) -> int:
-        """Count events; players keep the frame, which has the link of the last of them."""
+        """Count events; a player's feed keeps the frame, which has the link of its last event."""
         read = MatchFrame.FromString(frame)
         if events := len(read.events.events):
             self._told[feed] += events
@@ -86,26 +86,26 @@ class RollbookTalk:
 
 @cache
 def _choice(choice: Any) -> bytes:
-    """The part of a request that says what is chosen, and that outcomes do as an answer."""
+    """Encode the part of a request with the choice and `outcomes_only`."""
     assert not isinstance(choice, Stop)
     return PlayRequest(choice=write_choice(cant_stop.GAME, choice), outcomes_only=True).SerializeToString()
 
 
 class BareTalk:
-    """As many bytes to the prototype, and from there; they begin with a number."""
+    """Messages of equal sizes for the prototype; they begin with a number."""
 
     play_path = "/Prototype/Play"
     watch_path = "/Prototype/Watch"
 
     def __init__(self, number: int, _match: dict[str, Any]) -> None:
-        """Begin with an empty log."""
+        """Start with an empty log."""
         self.watch = number.to_bytes(4, "big")
         self._choice = self.watch + BARE_CHOICE
         self._sequence = 0
         self._told = [0, 0, 0, 0]
 
     def choice(self) -> tuple[int, bytes] | None:
-        """A few choices of a seat, then the other's once it has heard of them."""
+        """Make a few choices of a seat, then of the other one once its feed has them."""
         turn, chosen = divmod(self._sequence, BARE_TURN)
         seat = turn % 2
         if not chosen and self._told[seat] < self._sequence:
@@ -113,12 +113,12 @@ class BareTalk:
         return seat, self._choice
 
     def answered(self, answer: bytes) -> int:
-        """The number of the event."""
+        """Return the number of the event."""
         self._sequence = int.from_bytes(answer[:4], "big")
         return self._sequence
 
     def told(self, feed: int, frame: bytes) -> int:
-        """The number of the event, one after the one before."""
+        """Return the number of the event: one more than the last."""
         number = int.from_bytes(frame[:4], "big")
         if number:
             assert self._told[feed] + 1 == number

@@ -1,4 +1,4 @@
-"""What a call takes while more and more matches are open, and a choice in a match that grows longer and longer."""
+"""The time of a call beside more and more open matches, and of a choice in a longer and longer match."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ CALLS: Final = ("OpenMatch", "TakeSeat", "Ready", "GetMatch", "Choose", "ListMat
 
 
 class Timed:
-    """Calls, and how long each took."""
+    """Makes calls and records their times."""
 
     def __init__(self, tables: Tables) -> None:
-        """Ask here."""
+        """`tables`: the service to call."""
         self._tables = tables
         self._players = [tables.guest() for _ in range(SEATS)]
         self.seconds: dict[str, list[float]] = defaultdict(list)
 
     def call(self, method: str, token: str, **fields: Any) -> Any:
-        """Call, and note how long it took."""
+        """Make a call and record its time."""
         began = time.perf_counter()
         answer = self._tables.call(method, token, **fields)
         self.seconds[method].append(time.perf_counter() - began)
         return answer
 
     def whole_match(self) -> None:
-        """Each kind of call once at least, in a new match."""
+        """Make each kind of call at least once, in a new match."""
         players = self._players
         opened = self.call("OpenMatch", players[0], seats=SEATS, options={"cant_stop": {}})
         match_id = opened.match_id
@@ -51,11 +51,11 @@ class Timed:
         self.call("ListMatches", players[0])
 
     def begun(self) -> str:
-        """A match that runs."""
+        """Start a match; returns its id."""
         return str(self._tables.started(self._players)["match_id"])
 
     def choose(self, match_id: str) -> None:
-        """Look at a match, and choose for whoever is to choose there."""
+        """Read a match, and choose for the awaited seat."""
         players = self._players
         looked = self.call("GetMatch", players[0], match_id=match_id)
         token = players[looked.summary.awaited_seat]
@@ -67,12 +67,12 @@ class Timed:
         self.call("Choose", token, match_id=match_id, position=position, choice=choice)
 
     def milliseconds(self, method: str) -> float:
-        """The one in the middle."""
+        """Return the median time of a method."""
         return 1_000 * median(self.seconds[method])
 
 
 def beside_open_matches(size: Size, said: Callable[[str], None]) -> list[str]:
-    """Median times of all calls by how many matches are open: a service for each, called in turn."""
+    """Return the median times of all calls by number of open matches: one service for each, called in turn."""
     with ExitStack() as stack:
         found = {number: stack.enter_context(_beside(number)) for number in size.open_matches}
         said("all matches are open")
@@ -92,7 +92,7 @@ def beside_open_matches(size: Size, said: Callable[[str], None]) -> list[str]:
 
 @contextmanager
 def _beside(number: int) -> Iterator[Timed]:
-    """A service with so many open matches, and who calls it."""
+    """Run a service with this many open matches; yields its caller."""
     with serving() as service, service.channel() as channel:
         filled(service, number, running=False)
         settled(service)
@@ -100,7 +100,7 @@ def _beside(number: int) -> Iterator[Timed]:
 
 
 def in_a_long_match(size: Size, said: Callable[[str], None]) -> list[str]:
-    """Median times of a choice by how many events the match has."""
+    """Return the median time of a choice by the number of events of the match."""
     found: dict[int, float] = {}
     with serving() as service, service.channel() as channel:
         timed = Timed(Tables(channel))

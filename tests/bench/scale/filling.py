@@ -1,6 +1,6 @@
-"""Very many matches in the store of a running service, by the code that the service itself opens them with.
+"""Writes very many matches to the store of a running service, with the service's own code.
 
-A process of its own, so to speak, without gRPC in front: what it appends the service learns from the store.
+It acts like another process of the service without gRPC: the service reads these appends from the store.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ AT_ONCE: Final = 64
 GAME: Final = find("cant_stop")
 MONTH_SECONDS: Final = 30 * 24 * 3_600
 KEY: Final = b"k" * 32
-"""From which the ids follow."""
+"""The key from which the ids follow."""
 
 _numbers: Final = count(1)
 
 
 class Filler:
-    """Puts matches into a store."""
+    """Writes matches to a store."""
 
     def __init__(self, log: RedisLog) -> None:
-        """Append here."""
+        """`log`: the target of appends."""
         self._log = log
         self._service = stage(log).service
 
     @classmethod
     @asynccontextmanager
     async def at(cls, url: str) -> AsyncIterator[Filler]:
-        """At the store that is there."""
+        """Connect to an existing store."""
         log = await RedisLog.connect(url)
         try:
             yield cls(log)
@@ -49,7 +49,7 @@ class Filler:
             await log.close()
 
     async def fill(self, number: int, *, running: bool, turn_seconds: int = 0) -> list[str]:
-        """So many matches more, open or running; their ids."""
+        """Add matches, open or running; returns their ids."""
         left = iter(range(number))
         made: list[str] = []
 
@@ -83,7 +83,7 @@ class Filler:
         return which
 
     async def play_on(self, which: str, events: int) -> None:
-        """Choose in a match that runs, for whoever sits there, until it has so many events."""
+        """Choose in a running match, for each awaited seat, until it has this many events."""
         with self._service.replicas.use(which) as replica:
             ledger = await replica.caught_up()
             while ledger.head.sequence < events:

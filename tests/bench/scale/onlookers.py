@@ -1,7 +1,7 @@
-"""Streams that are held open and read, in a process of their own.
+"""Holds streams open and reads them, in its own process.
 
-It reads what to open as one JSON object, says how many began and why others did not, and reads on until nobody wants
-more of it.
+It reads its orders as a JSON object, prints how many streams began and why others did not, and reads until its standard
+input ends.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ OPENED_AT_ONCE: Final = 100
 
 @contextmanager
 def watching(address: str, token: str, match_ids: Sequence[str], *, connections: int = 4) -> Iterator[dict[str, Any]]:
-    """A feed for each of these, on so many connections; yields what came of that."""
+    """Open a feed of each match over several connections; yields the result."""
     requests = [WatchMatchRequest(match_id=match_id).SerializeToString().hex() for match_id in match_ids]
     what = {"path": WATCH, "requests": requests, "answers": True}
     with _held({**what, "address": address, "token": token, "connections": connections}) as found:
@@ -36,7 +36,7 @@ def watching(address: str, token: str, match_ids: Sequence[str], *, connections:
 
 @contextmanager
 def playing(address: str, token: str, number: int, *, connections: int = 4) -> Iterator[dict[str, Any]]:
-    """So many streams of Play on which nothing was asked yet."""
+    """Open streams of Play without requests; yields the result."""
     what = {"path": PLAY, "requests": [""] * number, "answers": False}
     with _held({**what, "address": address, "token": token, "connections": connections}) as found:
         yield found
@@ -74,7 +74,7 @@ class Onlookers:
         self._ended: Counter[str] = Counter()
 
     def open(self) -> dict[str, Any]:
-        """Open all streams, a few at a time; what came of it."""
+        """Open all streams, a few at a time; returns the result."""
         began, requests = time.monotonic(), self._what["requests"]
         for number, request in enumerate(requests):
             connection = self._connections[number % len(self._connections)]
@@ -106,13 +106,13 @@ class Onlookers:
         return bool(self._what["answers"]) and len(self._begun) + self._ended.total() < number
 
     def read(self, seconds: float) -> None:
-        """Read what there is."""
+        """Read the available frames."""
         for file, _ in self._poll.poll(seconds):
             self._by_file[file].receive()
 
 
 def main() -> None:
-    """Open, say what came of it, and stay."""
+    """Open the streams, print the result, and keep reading."""
     onlookers = Onlookers(json.loads(sys.stdin.readline()))
     found = onlookers.open()
     print(json.dumps(found), flush=True)

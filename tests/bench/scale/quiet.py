@@ -1,4 +1,4 @@
-"""A move of a few busy matches, alone and beside many that are watched and in which nothing happens."""
+"""The cost of a move in a few busy matches, alone and beside many watched matches without events."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MUST: Final = 1.2
 
 
 def beside_quiet_matches(size: Size, said: Callable[[str], None]) -> list[str]:
-    """What service and store spend on a move, alone and beside; on one service, one after the other."""
+    """Measure processor time of service and store for a move, on one service, alone and then beside quiet matches."""
     alone: list[Round] = []
     beside: list[Round] = []
     with serving() as service, service.channel() as channel:

@@ -1,4 +1,4 @@
-"""What lies there and costs: matches with a clock in which nothing happens, watchers, streams, and what is over."""
+"""The cost of matches with a clock but without events, of watchers and streams, and of finished matches."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_START_SECONDS: Final = 5.0
 
 
 def clocked_matches(size: Size, said: Callable[[str], None]) -> list[str]:
-    """What they cost at rest, what they hold in memory, and how long a service takes to start with them."""
+    """Measure their cost at rest, their memory, and the start of a service with them."""
     with tempfile.TemporaryDirectory() as folder:
         words = [sys.executable, "-m", "rollbook", "serve", "--data", str(Path(folder) / "data")]
         words += ["--listen", "127.0.0.1:0"]
@@ -57,7 +57,7 @@ def clocked_matches(size: Size, said: Callable[[str], None]) -> list[str]:
 
 
 def memory(size: Size, said: Callable[[str], None]) -> list[str]:
-    """Of watchers and streams of Play by their number, and what is left of matches that are over."""
+    """Measure memory by the number of watchers and Play streams, and the memory left by finished matches."""
     with serving("--archive-after", "1") as service, service.channel() as channel:
         tables = Tables(channel)
         token = tables.guest()
@@ -91,7 +91,7 @@ def _over(tables: Tables, token: str, number: int) -> None:
 
 
 def one_connection(size: Size, said: Callable[[str], None]) -> list[str]:
-    """How many watches one connection carries."""
+    """Measure how many watches one connection carries."""
     with serving() as service, service.channel() as channel:
         tables = Tables(channel)
         match_id = tables.started([tables.guest(), tables.guest()])["match_id"]

@@ -1,4 +1,4 @@
-"""A service that is measured, its store from inside, and what its processes use."""
+"""A measured service: its store, and the usage of its processes."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tests.bench.scale.filling import Filler
 from tests.server.serving import Service
 
 QUIET: Final = 0.2
-"""Of a core: what a service uses at most that has got used to what was put into its store."""
+"""The part of a core that a service uses at most after it has processed new matches in its store."""
 WINDOW_SECONDS: Final = 2.0
 LONGEST_SECONDS: Final = 40.0
 
 
 def filled(service: Service, number: int, **how: Any) -> list[str]:
-    """Put so many matches more into its store."""
+    """Add matches to the service's store; returns their ids."""
 
     async def fill() -> list[str]:
         async with Filler.at(store_url(service)) as filler:
@@ -32,7 +32,7 @@ def filled(service: Service, number: int, **how: Any) -> list[str]:
 
 
 def played_on(service: Service, match_id: str, events: int) -> None:
-    """Let a match have so many events."""
+    """Extend a match to this many events."""
 
     async def play() -> None:
         async with Filler.at(store_url(service)) as filler:
@@ -42,12 +42,12 @@ def played_on(service: Service, match_id: str, events: int) -> None:
 
 
 def store_url(service: Service) -> str:
-    """Where its store is."""
+    """Return the URL of the service's store."""
     return running_url(Path(service.line("listening")["data"]))
 
 
 def cores(service: Service, seconds: float) -> dict[str, float]:
-    """How much of a core its parts use now."""
+    """Return the parts of a core that the service's processes use now."""
     before, began = {part: spent(pids) for part, pids in parts(service).items()}, time.monotonic()
     time.sleep(seconds)
     passed = time.monotonic() - began
@@ -55,12 +55,12 @@ def cores(service: Service, seconds: float) -> dict[str, float]:
 
 
 def settled(service: Service, *, seconds: float = WINDOW_SECONDS) -> None:
-    """Wait until it has noticed what was put into its store; some services never come to rest."""
+    """Wait until the service has processed new matches; gives up for services that never become idle."""
     deadline = time.monotonic() + LONGEST_SECONDS
     while cores(service, seconds)["server"] > QUIET and time.monotonic() < deadline:
         pass
 
 
 def resident(service: Service) -> float:
-    """Bytes of memory that its server holds."""
+    """Return the memory of the server in bytes."""
     return float(sum(psutil.Process(pid).memory_info().rss for pid in parts(service)["server"]))

@@ -1,4 +1,4 @@
-"""How much of everything the cost beside very many matches is measured with."""
+"""Sizes of the bench of scale."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from tests.bench.peers import size as peers
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """How many of each there are."""
+    """The numbers of a run."""
 
     rounds: int = 3
-    """Of whatever is played by a load."""
+    """Rounds of each load."""
     open_matches: tuple[int, ...] = (10, 1_000, 10_000)
     calls: int = 31
-    """Of each kind, whose median is taken."""
+    """Calls of each kind, of which the median is taken."""
     events: tuple[int, ...] = (10, 1_000, 9_000)
-    """After how many a choice is timed."""
+    """Numbers of events after which a choice is timed."""
     quiet: int = 900
     """Matches that are watched while others are played."""
     busy: peers.Size = field(default_factory=lambda: peers.Size(matches=20, connections="8"))
     busy_rate: float = 500.0
-    """Moves a second that are offered in those, so that what is spent in every second is spread over as many."""
+    """Moves a second in the played matches, so that fixed costs are spread over equally many."""
     resting: int = 10_000
-    """Matches with a clock in which nothing happens."""
+    """Matches with a clock and without events."""
     rest_seconds: float = 10.0
     weighed: int = 1_000
-    """Watchers, and streams of Play, by which memory is divided."""
+    """Watchers, and Play streams, by whose number memory is divided."""
     watches: int = 10_000
-    """On one connection."""
+    """Watches on one connection."""
     finished: tuple[int, int] = (10_000, 20_000)
-    """Matches that are over, by which memory is compared."""
+    """Two numbers of finished matches whose memory is compared."""
     workers: tuple[int, ...] = (1, 2, 4)
     shared: peers.Size = field(default_factory=peers.Size)
-    """Of a round on workers."""
+    """The round that several workers play."""
 
 
 FULL: Final = Size()
@@ -55,4 +55,4 @@ TINY: Final = Size(
     workers=(1, 2),
     shared=peers.TINY,
 )
-"""Next to nothing, to see that all of it runs."""
+"""The smallest run that executes all code."""

@@ -1,7 +1,7 @@
-"""`python -m tests.bench scale`: what a call costs must not grow with everything else that a service has.
+"""`python -m tests.bench scale`: the cost of a call must not grow with the rest of a service's data.
 
-Matches come into the store by the code that opens them, without gRPC in front; all that is measured is asked of
-`rollbook serve` with its own Valkey.
+The service's own code writes the matches to the store without gRPC; all measured calls go to `rollbook serve` with its
+own Valkey.
 """
 
 from __future__ import annotations
@@ -25,5 +25,5 @@ PARTS: Final[dict[str, Callable[[Size, Callable[[str], None]], list[str]]]] = {
 
 
 def main(words: Sequence[str]) -> None:
-    """Measure, print, and write it down unless it is only a part."""
+    """Measure and print; a complete run also writes its section."""
     results.run_parts("scale", PARTS, (TINY, FULL), words, str(__doc__))

@@ -1,7 +1,7 @@
-"""A move where one service is several processes: its streams in the same one, and in different ones.
+"""The cost of a move in a service of several workers, with its streams in one worker or in several.
 
-A connection belongs to one worker. So where each match has a connection, all of its streams are in the same worker;
-where each participant has one, they are not.
+A connection belongs to one worker. With a connection for each match all of its streams are in one worker; with one for
+each participant they are in several.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ MOST_APART: Final = {2: 1.35, 4: 1.7}
 MOST_TOGETHER: Final = 1.1
 TWO: Final = 2
 LEAST_RATE: Final = 0.95
-"""With two workers, on cores that the load shares."""
+"""The lowest ratio with two workers, on cores that the load shares."""
 LATER_MS: Final = {"p50": 5.0, "p99": 25.0}
 
 
 def is_there() -> bool:
-    """Whether a service can have workers."""
+    """Whether a service can have workers here."""
     said = subprocess.run(
         (sys.executable, "-m", "rollbook", "serve", "--help"), capture_output=True, text=True, check=True
     )
@@ -40,29 +40,29 @@ def is_there() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """Rounds with so many workers, whose connections belong to a match or to a participant."""
+    """Rounds with this many workers, with a connection for each match or each participant."""
 
     rounds: list[Round] = field(default_factory=list)
     paced: list[Round] = field(default_factory=list)
-    """At half load."""
+    """Rounds at half load."""
 
     @property
     def micros(self) -> float:
-        """What a move costs all workers together."""
+        """Processor time of all workers for a move, in microseconds."""
         return median(each.micros("server") for each in self.rounds)
 
     @property
     def rate(self) -> float:
-        """Moves a second; also of rounds in which the load was slow, as it shares the cores."""
+        """Moves a second, also in rounds with a slow load, because the load shares the cores."""
         return median(each.rate for each in self.rounds)
 
     def told_ms(self, part: str) -> float:
-        """When everybody had a move, at half load."""
+        """The time until all watchers have a move, at half load."""
         return median(each.told_ms[part] for each in self.paced)
 
 
 def several_workers(size: Size, said: Callable[[str], None]) -> list[str]:
-    """What a move costs by workers, and how long frames take at half load."""
+    """Return a table of the cost of a move by workers, and of the delay of frames at half load."""
     if not is_there():
         return [f"Workers are not measured: `rollbook serve` has no {FLAG}."]
     found = {workers: {TOGETHER: Played(), APART: Played()} for workers in size.workers}
@@ -104,7 +104,7 @@ def _bound(reached: bool, words: str) -> str:
 
 
 def _later(apart: Played, together: Played) -> str:
-    """By how much frames are later in other workers, the median and the highest of a hundred."""
+    """Return how much later frames arrive in other workers: median and 99th percentile."""
     later = {part: apart.told_ms(part) - together.told_ms(part) for part in LATER_MS}
     reached = all(later[part] <= most for part, most in LATER_MS.items())
     return f"{later['p50']:+.1f} and {later['p99']:+.1f} ms{_bound(reached, '<= 5 and 25')}"

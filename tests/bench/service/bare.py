@@ -1,4 +1,4 @@
-"""What gRPC does by itself: bytes in, bytes out. Everything that the service is measured beside."""
+"""A bare gRPC server that exchanges bytes: the baseline of the service."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import Any
 import grpc
 
 CHOICE_BYTES = b"." * 200
-"""About what is sent to choose."""
+"""About the size of a request of Choose."""
 
 ANSWER_BYTES = b"." * 600
-"""About what that is answered with."""
+"""About the size of its answer."""
 
 
 PLAYED_BYTES = b"." * 54
-"""About what is sent on a stream of Play, and what that is answered with, if outcomes do."""
+"""About the size of a Play request, and of its answer with outcomes only."""
 
 
 class Bare:
-    """A server with nothing behind it."""
+    """A server without a service behind it."""
 
     def __init__(self) -> None:
         self._frame = b""
@@ -32,12 +32,12 @@ class Bare:
         return ANSWER_BYTES
 
     async def chat(self, requests: AsyncIterator[bytes], _context: Any) -> AsyncIterator[bytes]:
-        """Answer again and again."""
+        """Answer every request."""
         async for _ in requests:
             yield PLAYED_BYTES
 
     async def tell(self, _request: bytes, _context: Any) -> AsyncIterator[bytes]:
-        """Tell every watcher the same bytes, whenever there are any."""
+        """Send every watcher the published bytes."""
         waiting = self._told
         yield b"begin"
         while True:
@@ -46,13 +46,13 @@ class Bare:
             yield self._frame
 
     def publish(self, frame: bytes) -> None:
-        """Tell everybody."""
+        """Send a frame to all watchers."""
         self._frame = frame
         self._told, told = asyncio.Event(), self._told
         told.set()
 
     async def serve(self, stack: AsyncExitStack) -> str:
-        """Where the server is."""
+        """Start the server; returns its address."""
         server = grpc.aio.server()
         methods: dict[str, Any] = {
             "Answer": grpc.unary_unary_rpc_method_handler(self.answer),

@@ -1,7 +1,7 @@
-"""Choices: one by one, and over Play, beside a bare server that answers as many bytes.
+"""Choices by single calls and over Play, beside a bare server that answers as many bytes.
 
-What is sent is written beforehand, in a rehearsal: a world with the same clock, keys and calls has the same matches
-byte for byte. So what is measured is a client that sends bytes and reads bytes, here as at the bare server.
+The requests are prepared in a rehearsal: a world with the same clock, keys and calls has the same matches byte for
+byte. So both measures have a client that only sends and reads bytes.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from tests.server.rpc.talking import Person
 
 Table: TypeAlias = tuple[str, list[Person]]
 Lines: TypeAlias = Iterator[tuple[int, bytes]]
-"""What the seats of a match send, in order: seat and bytes."""
+"""The requests of a match in order: seat and bytes."""
 
 
 class Choices:
-    """A service with matches under way, a bare server, and the calls that are made to both."""
+    """A service with running matches, a bare server, and the calls to both."""
 
     def __init__(self, run: Run, rounds: int, size: Size) -> None:
-        """Rehearse so many rounds; one more warms everything up."""
+        """`rounds`: how many to rehearse; one more is the warm-up."""
         self._run = run
         self._size = size
         self._rounds = rounds + 1
         self._answers: list[bytes] = []
 
     async def begin(self, stack: AsyncExitStack) -> None:
-        """Rehearse, and raise the curtain."""
+        """Rehearse, then start the servers."""
         one_by_one, played = await rehearsal(self._rounds, size := self._size)
         world = await stack.enter_async_context(stage().serving())
         tables = [await world.started() for _ in range(size.chosen_matches + size.played_matches)]
@@ -59,7 +59,7 @@ class Choices:
             stack.callback(stream.cancel)
 
     def measures(self) -> list[list[Measure]]:
-        """What is measured side by side."""
+        """The groups of measures that run side by side."""
         run, size = self._run, self._size
         return [
             [
@@ -75,7 +75,7 @@ class Choices:
         ]
 
     async def one_by_one(self) -> int:
-        """Choose, again and again in each match."""
+        """Make single choices in each match, one after the other."""
 
         async def table(choose: Any, metadata: list[Any], lines: Lines) -> None:
             for seat, request in islice(lines, self._size.choices_each):
@@ -85,7 +85,7 @@ class Choices:
         return self._size.chosen_matches * self._size.choices_each
 
     async def bare_calls(self) -> int:
-        """As many calls."""
+        """Make as many calls to the bare server."""
 
         async def caller() -> None:
             for _ in range(self._size.choices_each):
@@ -95,7 +95,7 @@ class Choices:
         return self._size.chosen_matches * self._size.choices_each
 
     async def played(self) -> int:
-        """Choices over Play, a stream for each seat."""
+        """Make choices over Play, with a stream for each seat."""
 
         async def table(streams: list[Any], lines: Lines) -> None:
             for seat, request in islice(lines, self._size.plays_each):
@@ -106,7 +106,7 @@ class Choices:
         return self._size.played_matches * self._size.plays_each
 
     async def bare_chats(self) -> int:
-        """As many answers."""
+        """Read as many answers from the bare server."""
 
         async def chat(stream: Any) -> None:
             for _ in range(self._size.plays_each):
@@ -117,12 +117,12 @@ class Choices:
         return self._size.played_matches * self._size.plays_each
 
     def check(self) -> None:
-        """Every choice over Play was taken."""
+        """Assert that every choice over Play was accepted."""
         assert {"made"} == {PlayResponse.FromString(answer).WhichOneof("answer") for answer in self._answers}
 
 
 async def rehearsal(rounds: int, size: Size) -> tuple[list[Lines], list[Lines]]:
-    """The lines of all matches, those that are chosen one by one, and those that are played."""
+    """Return the requests of all matches: by single calls, and over Play."""
     async with stage().serving() as world:
         chosen_tables = [await world.started() for _ in range(size.chosen_matches)]
         played_tables = [await world.started() for _ in range(size.played_matches)]

@@ -1,7 +1,7 @@
-"""Watchers in a process of their own, so that what they cost is not the server's.
+"""Watchers in their own process, so that their cost is not counted for the server.
 
-The process reads one JSON object a line: first what to watch, then, again and again, how many events every watcher is
-to wait for; it answers each with when every watcher had them. The clock is that of the machine.
+The process reads JSON objects, one a line: first the match to watch, then repeatedly the number of events to wait for.
+It answers each with the times at which every watcher had them, by the clock of the machine.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LONGEST_LINE = 2**20
 
 
 class Crowd:
-    """The other end of such a process."""
+    """The parent's handle on such a process."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
@@ -33,7 +33,7 @@ class Crowd:
     async def watching(
         cls, address: str, method: str, request: bytes, metadata: Any, watchers: int
     ) -> AsyncIterator[Crowd]:
-        """So many watchers, all of whom have had their first frame."""
+        """Start watchers; each of them has its first frame."""
         program = (sys.executable, "-m", "tests.bench.service.crowd")
         pipe = asyncio.subprocess.PIPE
         process = await asyncio.create_subprocess_exec(*program, stdin=pipe, stdout=pipe, limit=LONGEST_LINE)
@@ -48,12 +48,12 @@ class Crowd:
             await process.wait()
 
     async def told(self, events: int) -> list[float]:
-        """When each of them had so many more events, in seconds."""
+        """Return the times, in seconds, at which each watcher had this many more events."""
         answer: list[float] = await self._ask(events)
         return answer
 
     async def frame(self) -> bytes:
-        """The bytes of the last frame with events."""
+        """Return the bytes of the last frame with events."""
         return bytes.fromhex(await self._ask("frame"))
 
     async def _ask(self, question: Any) -> Any:
@@ -68,7 +68,7 @@ class Crowd:
 
 
 class _Watcher:
-    """One stream that is always read, and when it last brought events."""
+    """A stream that is always read, with the time of its last events."""
 
     def __init__(self, call: Any) -> None:
         self._call = call

@@ -1,7 +1,7 @@
-"""Fan-out: one match and its crowd, beside a bare server that writes as many bytes to as large a crowd.
+"""Fan-out: one match and its watchers, beside a bare server that writes as many bytes to as many watchers.
 
-What happens in the match comes from another process of the service, so to speak: it is in the log, all at once, before
-anybody here has heard of it. Watchers are spectators.
+The events seem to come from another process of the service: they are in the log before this process knows of them. All
+watchers are spectators.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ TELL = "/Bare/Tell"
 
 
 class FanOut:
-    """A match and its crowd, and the same without a service."""
+    """A match and its watchers, and the same with a bare server."""
 
     def __init__(self, run: Run, watchers: int, size: Size) -> None:
-        """So many watchers on each side."""
+        """`watchers`: their number on each side."""
         self._run = run
         self._watchers = watchers
         self._frames = size.frames
         self._burst = size.burst
 
     async def begin(self, stack: AsyncExitStack) -> None:
-        """Seat the players and let the crowds in."""
+        """Seat the players and start the watchers."""
         world = await stack.enter_async_context(stage().serving())
         self._match_id, _ = await world.started()
         self._elsewhere = Process(world.log)
@@ -58,7 +58,7 @@ class FanOut:
         )
 
     def measures(self) -> list[list[Measure]]:
-        """What is measured side by side."""
+        """The groups of measures that run side by side."""
         run, watchers, burst = self._run, self._watchers, self._burst
         one_by_one = Measure(f"events to {watchers} watchers, one by one", "events/s", lambda: run(self.events(1)))
         return [
@@ -75,20 +75,20 @@ class FanOut:
         ]
 
     async def frames(self) -> int:
-        """A choice, and everybody has its frame; again and again."""
+        """Append a choice and wait until all watchers have its frame; repeated."""
         for _ in range(self._frames):
             await self._crowd.told(await self._append())
         return self._frames * self._watchers
 
     async def bare_frames(self) -> int:
-        """As many frames of as many bytes."""
+        """Send as many frames of as many bytes."""
         for _ in range(self._frames):
             self._bare.publish(self._frame)
             await self._bare_crowd.told(_events(self._frame))
         return self._frames * self._watchers
 
     async def events(self, choices: int) -> int:
-        """So many choices at once, and everybody has their events; again and again."""
+        """Append several choices at once and wait until all watchers have their events; repeated."""
         events = 0
         for _ in range(self._frames):
             made = await self._append(choices)
@@ -97,7 +97,7 @@ class FanOut:
         return events * self._watchers
 
     async def milliseconds_to_a_frame(self) -> float:
-        """From an append to the frame, for the watcher in the middle; the median of some."""
+        """Return the median of the time from an append to the frame at the median watcher."""
         found = []
         for _ in range(self._frames):
             made = await self._append()
@@ -106,7 +106,7 @@ class FanOut:
         return 1_000 * median(found)
 
     async def bare_milliseconds(self) -> float:
-        """From the first write to the frame."""
+        """Return the same time from the first write of the bare server."""
         found = []
         for _ in range(self._frames):
             began = time.monotonic()
@@ -115,7 +115,7 @@ class FanOut:
         return 1_000 * median(found)
 
     async def _append(self, times: int = 1) -> int:
-        """Some choices, and how many events they made."""
+        """Append some choices; returns the number of their events."""
         made = 0
         for _ in range(times):
             answer = await self._choose()

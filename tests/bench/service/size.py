@@ -1,4 +1,4 @@
-"""How much of everything the service is measured with."""
+"""Sizes of the bench of the service."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """How many of each there are in a round."""
+    """The numbers of a round."""
 
     chosen_matches: int = 8
-    """That are played one call after the other, at once."""
+    """Concurrent matches that are played by single calls."""
     choices_each: int = 40
     played_matches: int = 50
-    """That are played over streams, at once."""
+    """Concurrent matches that are played over streams."""
     plays_each: int = 12
     watchers: int = 1_000
     watchers_timed: int = 500
     frames: int = 10
-    """How often everybody is told something."""
+    """Frames sent to all watchers."""
     burst: int = 20
     """Choices that are appended at once."""
     committed_matches: int = 64
-    """Whose appends are committed together."""
+    """Matches whose appends are committed together."""
     appends_each: int = 40
     appends_alone: int = 150
     weighed_matches: int = 20
@@ -46,4 +46,4 @@ TINY: Final = Size(
     weighed_matches=1,
     weighed_choices=5,
 )
-"""Next to nothing, to see that all of it runs."""
+"""The smallest run that executes all code."""

@@ -1,4 +1,4 @@
-"""The service as it is measured: everything around a call that `rollbook serve` has, on a log in memory."""
+"""The measured service: all layers of `rollbook serve`, on a log in memory."""
 
 from __future__ import annotations
 
@@ -27,34 +27,34 @@ UNLIMITED = Limits(
 
 
 class Stage(Theatre):
-    """A world whose calls are logged, measured and drained as those of a service are."""
+    """A theatre whose calls are logged, counted and drained as in a service."""
 
     def layers(self, service: Parts) -> list[Layer]:
-        """All that there are."""
+        """Return all layers of a service."""
         refused = service.metrics.refused
         return [CallLog(service.metrics.called), OpenCalls(refused), *super().layers(service)]
 
 
 def stage(log: Any = None) -> Stage:
-    """A world without limits; two of them with the same calls have the same matches, byte for byte."""
+    """Return a world without limits; two of them with the same calls have the same matches, byte for byte."""
     return Stage(limits=UNLIMITED, log=log)
 
 
 def next_move(ledger: Ledger) -> tuple[int, Any]:
-    """Who is to choose, and a choice that goes on rolling."""
+    """Return the awaited seat and a choice that does not stop."""
     seat = ledger.awaited_seat
     assert seat is not None
     return seat, next(choice for choice in ledger.game.legal(ledger.match.state) if not isinstance(choice, Stop))
 
 
 def next_choice(ledger: Ledger) -> tuple[int, Choice, Position]:
-    """The same as messages, and the position that is answered."""
+    """Return the same as messages, with the answered position."""
     seat, chosen = next_move(ledger)
     return seat, write_choice(ledger.game, chosen), Position(sequence=ledger.head.sequence, link=ledger.head.link)
 
 
 async def played_on(world: Theatre, match_id: str, people: list[Person], times: int) -> None:
-    """So many choices, one after the other."""
+    """Make this many choices, one after the other."""
     for _ in range(times):
         ledger = world.service.replicas.known(match_id)
         assert ledger is not None

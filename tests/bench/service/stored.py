@@ -1,4 +1,4 @@
-"""Group commit at fsync beside a bare pipeline of the same script, and what an event takes of Redis' memory."""
+"""Group commit at fsync beside a bare pipeline of the same script, and Redis' memory for an event."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Stored:
         self._entry = Entry(b"e" * 120)
 
     async def begin(self, stack: AsyncExitStack) -> None:
-        """Start a server of our own."""
+        """Start the bench's own server."""
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         server = stack.enter_context(running(find_server(), Path(folder)))
         self._log = await RedisLog.connect(server.url)
@@ -44,7 +44,7 @@ class Stored:
         stack.push_async_callback(self._redis.aclose)
 
     def measures(self) -> list[list[Measure]]:
-        """What is measured side by side."""
+        """The groups of measures that run side by side."""
         run = self._run
         name = f"group commit of {self._size.committed_matches} matches"
         return [
@@ -67,18 +67,18 @@ class Stored:
             self._heads[match_id] = result.head
 
     async def together(self) -> int:
-        """Many matches at once, each append answered before the next of its match."""
+        """Append to many matches concurrently, one append at a time in each."""
         matches, each = self._size.committed_matches, self._size.appends_each
         await asyncio.gather(*[self._append(f"together-{number}", each) for number in range(matches)])
         return matches * each
 
     async def alone(self) -> int:
-        """One match."""
+        """Append to one match."""
         await self._append("alone", self._size.appends_alone)
         return self._size.appends_alone
 
     async def pipelined(self) -> int:
-        """The script for as many matches in one pipeline, each answered before the next."""
+        """Run the script for as many matches in one pipeline, one pipeline after the other."""
         matches, each = self._size.committed_matches, self._size.appends_each
         digest = hashlib.sha1(_SCRIPT, usedforsecurity=False).hexdigest()
         await self._redis.script_load(_SCRIPT)
@@ -88,7 +88,7 @@ class Stored:
                 match_id = f"pipelined-{number}"
                 head = self._heads.get(match_id, 0)
                 behind = self._entry.event if head else b""
-                # The first append looks into the lobby whether the match was begun before.
+                # The first append checks in the lobby whether the match exists.
                 keys = [stream_key(match_id), *([] if head else [lobby_key(partition_of(match_id))])]
                 arguments = (b"%d" % head, b"0", match_id.encode(), b"", behind, b"0", self._entry.event, b"")
                 pipeline.evalsha(digest, len(keys), *keys, *arguments)
@@ -98,7 +98,7 @@ class Stored:
         return matches * each
 
     async def weighed(self) -> list[Row]:
-        """Bytes for each event of matches of Can't Stop: of all their keys, and by which the server has grown."""
+        """Return bytes per event of matches of Can't Stop: of all their keys, and by the growth of the server."""
         before = (await self._redis.info("memory"))["used_memory"]
         match_ids = []
         async with stage(self._log).serving() as world:

@@ -1,8 +1,8 @@
-"""Speed of the service: beside bare gRPC and bare Redis that move as many bytes, in one run.
+"""Speed of the service, beside bare gRPC and bare Redis with as many bytes, in one run.
 
-Choices come through the whole service: token, rate, decision, append, projection, signature, and the layers that
-log and count every call. There clients and server share one process and one loop, in the baselines as well. Watchers
-live in processes of their own. All but group commit and memory is over a log in memory.
+Choices go through the whole service: token, rate, decision, append, projection, signature, and the layers that log and
+count every call. Clients and server share one process and one loop there, as in the baselines. Watchers have their own
+processes. All but group commit and memory use a log in memory.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from tests.bench.service.size import FULL, TINY
 from tests.bench.service.stored import Stored
 
 LATENCY = 1.7
-"""The ceiling of the time to a frame, as a multiple of that of a bare server."""
+"""The largest time to a frame, as a multiple of the bare server's."""
 
 PROFILED_LINES = 30
 
 
 class Scene(Protocol):
-    """Things that are measured side by side on what they share."""
+    """Measures that run side by side on shared servers."""
 
     async def begin(self, stack: AsyncExitStack) -> None:
         """Set everything up."""
 
     def measures(self) -> list[list[Measure]]:
-        """What is measured side by side, each after its baseline."""
+        """Return the groups of measures, each after its baseline."""
 
 
 def bench(rounds: int, *, tiny: bool) -> list[Row]:
-    """All of it."""
+    """Run all measures."""
     size = TINY if tiny else FULL
     rows: list[Row] = []
     with _on(lambda run: Choices(run, rounds, size)) as (choices, _):
@@ -60,7 +60,7 @@ def bench(rounds: int, *, tiny: bool) -> list[Row]:
 
 
 def profile(*, tiny: bool) -> None:
-    """Where the time goes: of choices one by one, of choices over Play, and of frames."""
+    """Print where the time goes: for single choices, choices over Play, and frames."""
     size = TINY if tiny else FULL
     with _on(lambda run: Choices(run, 2, size)) as (choices, run):
         _profiled(run, choices.one_by_one)
@@ -80,7 +80,7 @@ def _measured(scene: Scene, rounds: int) -> list[Row]:
 
 @contextmanager
 def _on(make: Callable[[Run], Any]) -> Iterator[tuple[Any, Run]]:
-    """A scene on a loop of its own."""
+    """Set up a scene on its own loop."""
     log_output.configure("info", io.StringIO())
     with asyncio.Runner() as runner:
         scene, stack = make(runner.run), AsyncExitStack()
