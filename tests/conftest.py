@@ -1,4 +1,4 @@
-"""What all tests rely on."""
+"""Setup for all tests."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import pytest
 
 from tests.failures import Failures
 
-# Whatever was started in the background of a script ignores Ctrl-C, and so do all processes that it starts; those that
-# the tests start have to hear it.
+# A process started in the background of a script ignores Ctrl-C, and so do its children; processes that tests start
+# have to receive it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Services that tests start have no page, unless a test is about it.
+# Services of tests have no page, except in tests of the page.
 os.environ["ROLLBOOK_WEB"] = "off"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Write down failures where the gate asks for them; the workers report theirs to the process that writes."""
+    """Record failures if the gate asks for them; the main process writes those of all workers."""
     file = os.environ.get("GATE_FAILURES")
     if file and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Failures(Path(file)))

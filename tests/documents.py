@@ -1,4 +1,4 @@
-"""Files and commands that a document shows, each in a code block below a comment with its name."""
+"""Files and commands in a document, each in a code block below a comment with its name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A pytest plugin that writes at the end which tests failed and how, for `.ci/run` to run each of them alone."""
+"""A pytest plugin that writes the failed tests with their errors, so that `.ci/run` can run each of them alone."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ class Failures:
     """The failures of a run, collected in the process that distributes the tests."""
 
     def __init__(self, file: Path) -> None:
-        """Keep the file to write."""
+        """`file`: where to write."""
         self._file = file
         self._ended: set[str] = set()
         self._failed: dict[str, str] = {}
         self._not_collected: set[str] = set()
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Keep what cannot be collected; the tests of other files run all the same."""
+        """Record a file that cannot be collected; the tests of other files still run."""
         if report.failed:
             self._not_collected.add(report.nodeid)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keep the first failure of a test; a crashed worker fails the test that it was running."""
+        """Record the first failure of a test; a crashed worker fails its running test."""
         self._ended.add(report.nodeid)
         if report.failed:
             self._failed.setdefault(report.nodeid, report.longreprtext)

@@ -1,9 +1,9 @@
-"""The playthroughs in `replays/golden/`: `python -m tests.golden` remakes them all.
+"""The playthroughs in `replays/golden/`: `python -m tests.golden` makes them again.
 
-For every game, and every value of every option that differs from the default, there is a simulated match three times:
-as a text to read, with the board and the menu before every 25th choice, as the plain form for `rollbook check`, and
-as a replay for `rollbook audit`. Of each game there is also a replay of a match with everything that can happen at a
-table. A replay that is there is never written again: it has to stay exact as long as there is a Rollbook.
+For every game, and every value of every option that differs from the default, there is a simulated match in three
+forms: a text with the board and the menu before every 25th choice, the plain form for `rollbook check`, and a replay
+for `rollbook audit`. Each game also has a replay of a match with every kind of event. An existing replay is never
+written again: it has to stay exact as long as Rollbook exists.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ LEGAL_SHOWN = 8
 CHOICES_BETWEEN_BOARDS = 25
 
 VALUES: dict[str, tuple[Any, ...]] = {"rounds_to": (1, 30)}
-"""The values shown of options that have too many to show them all."""
+"""Sample values of options with too many values."""
 
 SEATS: dict[tuple[str, Any], int] = {("columns_to_win", 4): 3, ("columns_to_win", 5): 2, ("box", True): 5}
-"""Where an option is played by, or shows itself with, a certain number of seats."""
+"""The number of seats for options that need one, or that show their effect only with it."""
 
 
 def golden_cases() -> list[Case]:
-    """Each game as it is by default, and once for every other value of every option, with the seats it asks for."""
+    """Return each game with its defaults, and once for every other value of every option, with fitting seats."""
     cases = []
     for game in rulesets():
         seats = game.seats[len(game.seats) // 2]
@@ -56,18 +56,18 @@ def golden_cases() -> list[Case]:
 
 
 def simulation(case: Case) -> Simulation:
-    """The one match that a case is shown by."""
+    """Return the match of a case."""
     return Simulation(case.game, case.options, case.seats, SEED, 0)
 
 
 def plain(case: Case) -> str:
-    """The match in the plain form."""
+    """Return the match in the plain form."""
     match = simulation(case)
     return "".join(write(match.header, match.events()))
 
 
 def text(case: Case) -> str:
-    """The match to read."""
+    """Return the match as a text."""
     played = simulation(case)
     narrator = Narrator(case.game, played.opened)
     seating = seating_of(case.game, played.opened)
@@ -85,7 +85,7 @@ def text(case: Case) -> str:
 
 
 def _choices(match: MatchFold, seat: int) -> Iterator[Text]:
-    """What the seat may choose, and what the caretaker would."""
+    """Yield the legal choices of the seat, and the caretaker's."""
     game, shown = match.game, presentation(match.game.name)
     view, seating = game.view(match.state, seat), seating_of(game, match.opened, seat)
     menu = shown.menu(view, game.legal(match.state), seating)
@@ -101,7 +101,7 @@ def _choices(match: MatchFold, seat: int) -> Iterator[Text]:
 
 
 def files() -> dict[str, str]:
-    """The texts that the folder should hold, by name."""
+    """Return the texts of the folder, by name."""
     found = {}
     for case in golden_cases():
         found[f"{_name(case)}.txt"] = text(case)
@@ -114,7 +114,7 @@ def _name(case: Case) -> str:
 
 
 def replays() -> dict[str, Replay]:
-    """The replays that today's rules make, by name."""
+    """Return the replays that the current rules make, by name."""
     found = {f"{_name(case)}{SUFFIX}": record(simulation(case), KEYS.heads) for case in golden_cases()}
     for game in current().values():
         found[f"{game.name}-{game.version}-eventful{SUFFIX}"] = replay_of(eventful(game.name), KEYS)
@@ -122,7 +122,7 @@ def replays() -> dict[str, Replay]:
 
 
 def remake(folder: Path) -> None:
-    """Write all texts, remove those that should not be there, and write the replays that are not there."""
+    """Write all texts, remove obsolete ones, and write the missing replays."""
     texts = files()
     for stale in folder.iterdir():
         if stale.suffix in {".txt", ".jsonl"} and stale.name not in texts:

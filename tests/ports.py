@@ -1,8 +1,7 @@
-"""Ports for processes that tests start, of which no other test process takes the same one meanwhile.
+"""Ports for processes that tests start, each used by one test process only.
 
-A port that the system chooses may be given to any connection of the machine before the process listens on it. So these
-are below the range that the system chooses from, and each is held by a UDP socket on the same number for as long as
-this process runs: of several test processes one can bind it.
+The system may give a port that it chose to any connection before the process listens on it. So these ports are below
+the system's range, and this process holds a UDP socket of the same number: only one test process can bind it.
 """
 
 from __future__ import annotations
@@ -12,14 +11,14 @@ import socket
 from typing import Final
 
 PORTS: Final = range(10_000, 20_000)
-"""Low enough for the second port that a node of a cluster opens 10,000 above."""
+"""Below the second port of a cluster's node, which is 10,000 higher."""
 
 _held: Final[list[socket.socket]] = []
 _chance: Final = random.SystemRandom()
 
 
 def free_port() -> int:
-    """A port that no process uses now, and that no other test process gets."""
+    """Return a port that no process uses now, and that no other test process gets."""
     while True:
         port = _chance.choice(PORTS)
         held = socket.socket(type=socket.SOCK_DGRAM)

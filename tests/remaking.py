@@ -1,4 +1,4 @@
-"""What the scripts have in common that remake what the tests compare with."""
+"""The common part of scripts that remake files that tests compare."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def asked_folder(place: Path) -> Path:
-    """The folder that the command line names, or else the place where the tests look."""
+    """Return the folder from the command line, or the place of the kept files."""
     parser = argparse.ArgumentParser(description="Remake what the tests compare with.")
     parser.add_argument("--folder", type=Path, default=place, help=f"where it goes, instead of {place}")
     folder: Path = parser.parse_args().folder

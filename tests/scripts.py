@@ -1,4 +1,4 @@
-"""The scripts of these tests, run as a reader of the documents runs them."""
+"""Runs the scripts of these tests as a reader of the documents would."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def run_script(module: str, *words: str) -> str:
-    """What `python -m MODULE WORDS` prints; it has to end well."""
+    """Run `python -m MODULE WORDS`, which has to succeed; returns its output."""
     done = subprocess.run(
         [sys.executable, "-m", module, *words], cwd=ROOT, capture_output=True, text=True, encoding="utf-8", check=False
     )

@@ -1,4 +1,4 @@
-"""Keys and signatures that every implementation judges alike: what some take and others refuse is refused."""
+"""Implementations of Ed25519 disagree on some keys and signatures; Rollbook refuses all of these."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SMALL_ORDER: Final = (
     "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
     "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa",
 )
-"""The eight points of order 1, 2, 4 and 8, as everybody lists them."""
+"""The published eight points of order 1, 2, 4 and 8."""
 
 NOT_REDUCED: Final = (
     "0100000000000000000000000000000000000000000000000000000000000080",
@@ -31,7 +31,7 @@ NOT_REDUCED: Final = (
     "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
     "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
 )
-"""The other ways to write the first of them."""
+"""The non-canonical encodings of the first points."""
 
 ORDER: Final = 2**252 + 27742317777372353535851937790883648493
 MESSAGE: Final = b"this match"
@@ -39,13 +39,13 @@ MESSAGE: Final = b"this match"
 
 @pytest.mark.parametrize("encoded", [*SMALL_ORDER, *NOT_REDUCED])
 def test_a_key_of_small_order_is_none_however_it_is_written(encoded: str) -> None:
-    """Under such a key a signature that nobody made holds for every eighth message, or for all."""
+    """Under such a key a made-up signature holds for every eighth message, or for all."""
     with pytest.raises(ValueError, match="small order"):
         public_key(bytes.fromhex(encoded))
 
 
 def test_a_signature_that_nobody_made_holds_by_what_others_take() -> None:
-    """The library that everybody has takes the neutral key with the neutral point for all messages; we do not."""
+    """The library accepts the neutral key with the neutral point for all messages; Rollbook does not."""
     neutral = Ed25519PublicKey.from_public_bytes(bytes.fromhex(SMALL_ORDER[0]))
     forged = bytes.fromhex(SMALL_ORDER[0]) + bytes(32)
     neutral.verify(forged, MESSAGE)
@@ -53,7 +53,7 @@ def test_a_signature_that_nobody_made_holds_by_what_others_take() -> None:
 
 
 def test_a_signature_with_a_point_of_small_order_holds_for_nobody() -> None:
-    """Only whoever has the key can make one, and then some readers take it and others do not."""
+    """Only the owner of the key can make one, and then some readers accept it and others do not."""
     private = Ed25519PrivateKey.from_private_bytes(b"k" * 32)
     key, point = private.public_key(), bytes.fromhex(SMALL_ORDER[0])
     scalar = bytearray(hashlib.sha512(b"k" * 32).digest()[:32])
@@ -66,7 +66,7 @@ def test_a_signature_with_a_point_of_small_order_holds_for_nobody() -> None:
 
 
 def test_honest_keys_and_signatures_hold() -> None:
-    """And only for what was signed, whatever the length of what is called a signature."""
+    """A signature holds only for its message, and only with its exact length."""
     for number in range(50):
         private = Ed25519PrivateKey.from_private_bytes(bytes([number]) * 32)
         key, signature = private.public_key(), private.sign(MESSAGE)
@@ -79,13 +79,13 @@ def test_honest_keys_and_signatures_hold() -> None:
 
 @pytest.mark.parametrize("raw", [b"", bytes(31), b"\2" * 33])
 def test_a_key_has_32_bytes(raw: bytes) -> None:
-    """Neither fewer nor more."""
+    """Shorter and longer keys are refused."""
     with pytest.raises(ValueError, match="has 32 bytes"):
         public_key(raw)
 
 
 def test_bytes_that_are_no_point_are_no_key() -> None:
-    """A library that finds out only when it verifies would call every signature by it forged."""
+    """A library that noticed it only while verifying would report forged signatures."""
     off = (2).to_bytes(32, "little")
     with pytest.raises(InvalidSignature):
         Ed25519PublicKey.from_public_bytes(off).verify(bytes(64), b"")

@@ -1,4 +1,4 @@
-"""Our own loop: it takes gRPC's wake-up calls all at once, and loses none."""
+"""Our event loop handles gRPC's pending wake-up calls at once and loses none."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ CALLS = 300
 
 
 class Queue:
-    """Looks as gRPC does: one byte a time, and at everything that has come."""
+    """Imitates gRPC's poller: it reads one byte, then handles all pending events."""
 
     def __init__(self, ours: socket.socket) -> None:
-        """Be told by this socket."""
+        """`ours`: the socket that receives the wake-up calls."""
         self.socket = ours
         self.looks = 0
 
@@ -38,7 +38,7 @@ class Queue:
 
 
 def test_all_wake_up_calls_are_taken_at_once() -> None:
-    """However many there are, it is looked once; on any other loop each of them costs a turn and a look."""
+    """Any number of pending calls causes one iteration; on other loops each call costs one."""
 
     async def looks() -> int:
         ours, theirs = socket.socketpair()
@@ -59,7 +59,7 @@ def test_all_wake_up_calls_are_taken_at_once() -> None:
 
 
 def test_other_readers_are_left_as_they_are() -> None:
-    """What reads its socket itself finds all of it there."""
+    """A reader that reads its own socket receives all of the data."""
 
     async def heard() -> bytes:
         ours, theirs = socket.socketpair()
@@ -77,7 +77,7 @@ def test_other_readers_are_left_as_they_are() -> None:
 
 @pytest.mark.parametrize("debug", [False, True])
 def test_what_is_called_back_comes_in_order_in_its_context_and_never_after_the_end(debug: bool) -> None:
-    """As asyncio has it: of itself, by whoever cancels one, and on a loop that is closed."""
+    """As in asyncio: callbacks run in order, can be cancelled, and do not run on a closed loop."""
     word: ContextVar[str] = ContextVar("word", default="nothing")
     heard: list[tuple[int, str]] = []
 
@@ -106,7 +106,7 @@ def test_what_is_called_back_comes_in_order_in_its_context_and_never_after_the_e
 
 
 def test_grpc_is_recognised_and_answers_every_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    """This knows grpcio from inside: a release that calls things otherwise fails here, and nowhere else."""
+    """The loop depends on internals of grpcio; a release that renames them fails here only."""
     found: list[Any] = []
     usual = event_loop._woken
 

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Files are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from rollbook.files import appearing, create_file, write_file
 
 
 def mode_of(path: Path) -> int:
-    """The permissions of a file."""
+    """Return the permissions of a file."""
     return stat.S_IMODE(path.stat().st_mode)
 
 
 def test_nothing_has_the_name_of_a_file_before_all_of_it_is_there(tmp_path: Path) -> None:
-    """A reader never meets half a file; until then only its owner can read the draft."""
+    """A reader never sees a partial file; until then only its owner can read the draft."""
     path = tmp_path / "whole"
     with appearing(path) as file:
         file.write(b"all of it")
@@ -29,7 +29,7 @@ def test_nothing_has_the_name_of_a_file_before_all_of_it_is_there(tmp_path: Path
 
 @pytest.mark.parametrize("overwrite", [True, False])
 def test_a_writer_that_fails_leaves_what_was_there(tmp_path: Path, *, overwrite: bool) -> None:
-    """The old file stays as it was, and no draft stays behind."""
+    """The old file stays unchanged, and no draft remains."""
     path = tmp_path / "whole"
     write_file(path, b"old", 0o600)
 
@@ -46,7 +46,7 @@ def test_a_writer_that_fails_leaves_what_was_there(tmp_path: Path, *, overwrite:
 
 @pytest.mark.parametrize("durable", [True, False])
 def test_a_file_is_replaced_whole(tmp_path: Path, *, durable: bool) -> None:
-    """With the mode that was asked for, whatever the old one was."""
+    """It gets the requested mode, not that of the old file."""
     path = tmp_path / "whole"
     write_file(path, b"old", 0o600)
     write_file(path, b"new", durable=durable)
@@ -54,7 +54,7 @@ def test_a_file_is_replaced_whole(tmp_path: Path, *, durable: bool) -> None:
 
 
 def test_a_file_is_created_once(tmp_path: Path) -> None:
-    """Whoever comes second learns that the name is taken, and changes nothing."""
+    """The second writer gets an error and changes nothing."""
     path = tmp_path / "whole"
     assert create_file(path, b"first", 0o600)
     assert not create_file(path, b"second")
@@ -63,7 +63,7 @@ def test_a_file_is_created_once(tmp_path: Path) -> None:
 
 
 def test_every_step_is_told_in_order(tmp_path: Path) -> None:
-    """Tests of crashes end the process at one of them, so each must come where its name says."""
+    """Crash tests end the process at a step, so each step has to come in its order."""
     path, told = tmp_path / "whole", []
     with appearing(path, step=lambda name: told.append((name, path.exists()))) as file:
         file.write(b"all of it")
@@ -71,7 +71,7 @@ def test_every_step_is_told_in_order(tmp_path: Path) -> None:
 
 
 def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path: Path) -> None:
-    """Whoever names /dev/stdout or /dev/null, maybe as root, must have it afterwards as well."""
+    """/dev/stdout or /dev/null must not be replaced by a file, not even by root."""
     path = tmp_path / "pipe"
     os.mkfifo(path)
     reading = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
@@ -85,7 +85,7 @@ def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path: Path) -> None:
 
 
 def test_a_link_stays_and_what_it_leads_to_is_replaced(tmp_path: Path) -> None:
-    """As an editor does it."""
+    """Like in an editor, the target of the link is replaced."""
     path, link = tmp_path / "whole", tmp_path / "link"
     link.symlink_to(path)
     for text in (b"first", b"second"):

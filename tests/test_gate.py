@@ -1,4 +1,4 @@
-"""The gate runs a test that failed in the parallel run once more alone, and fails for any other reason."""
+"""The gate repeats a test that failed in the parallel run once, alone, and fails for any other reason."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ DIES: Final = "os.kill(os.getpid(), 9)"
 
 
 def flaky(name: str, how: str = FAILS) -> str:
-    """A test that does not pass the first time."""
+    """Return a test that fails the first time."""
     return FLAKY.format(name, how.format(name))
 
 
@@ -58,7 +58,7 @@ Gate = Callable[..., tuple[int, str]]
 
 @pytest.fixture
 def gate(tmp_path: Path) -> Gate:
-    """Run the gate on a project with these files of tests: its exit code, and all that it printed."""
+    """Run the gate on a project with these test files; returns exit code and output."""
     for name in COPIED:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
@@ -95,7 +95,7 @@ def gate(tmp_path: Path) -> Gate:
 
 
 def marked(output: str) -> list[str]:
-    """The tests that the gate calls flaky."""
+    """Return the tests that the gate calls flaky."""
     return [line.split()[1] for line in output.splitlines() if line.startswith("FLAKY ")]
 
 
@@ -108,7 +108,7 @@ def test_a_suite_that_passes_runs_once(gate: Gate) -> None:
 
 
 def test_a_flaky_test_is_named_in_the_last_lines_with_its_first_failure(gate: Gate) -> None:
-    """And all the other steps are taken before."""
+    """The other steps of the gate run before."""
     code, output = gate(one=flaky("one"))
     assert (0, ["tests/test_one.py::test_flaky_one"]) == (code, marked(output)), output
     last = output.partition("the last step\n")[2]
@@ -117,7 +117,7 @@ def test_a_flaky_test_is_named_in_the_last_lines_with_its_first_failure(gate: Ga
 
 
 def test_a_test_that_was_running_when_its_worker_died_runs_once_more(gate: Gate) -> None:
-    """The report of the first failure is that of the worker."""
+    """The report of the first failure is that of the crashed worker."""
     code, output = gate(one=flaky("one", DIES), two=flaky("two"))
     assert 0 == code, output
     assert {"tests/test_one.py::test_flaky_one", "tests/test_two.py::test_flaky_two"} == set(marked(output))
@@ -125,7 +125,7 @@ def test_a_test_that_was_running_when_its_worker_died_runs_once_more(gate: Gate)
 
 
 def test_three_flaky_tests_fail_the_gate(gate: Gate) -> None:
-    """So many are no accident; they are named all the same."""
+    """Three failures are no accident; their names are printed too."""
     code, output = gate(one=flaky("one"), two=flaky("two"), three=flaky("three"))
     assert (1, 3) == (code, len(marked(output))), output
     assert "3 tests are flaky" in output
@@ -147,7 +147,7 @@ def test_three_flaky_tests_fail_the_gate(gate: Gate) -> None:
     ids=["a failure", "a crash", "a module that cannot be imported", "too many to try"],
 )
 def test_what_fails_for_another_reason_fails_the_gate(name: str, text: str, why: str, gate: Gate) -> None:
-    """A flaky test beside it is no excuse."""
+    """A flaky test at the same time changes nothing."""
     code, output = gate(**{name: text}, one=flaky("one"))
     assert 1 == code, output
     assert why in output
@@ -155,7 +155,7 @@ def test_what_fails_for_another_reason_fails_the_gate(name: str, text: str, why:
 
 
 def test_tests_that_were_not_run_fail_the_gate(gate: Gate) -> None:
-    """After too many crashes pytest ends with the same exit code, although most tests are left."""
+    """After many crashes pytest stops with the same exit code, although most tests did not run."""
     crashes = "import os\nimport pytest\n@pytest.mark.parametrize('n', range(40))\ndef test_n(n):\n    {}\n"
     code, output = gate(many=crashes.format("os.kill(os.getpid(), 9)"))
     assert 1 == code, output
@@ -163,7 +163,7 @@ def test_tests_that_were_not_run_fail_the_gate(gate: Gate) -> None:
 
 
 def test_a_command_that_fails_before_the_tests_fails_the_gate(gate: Gate, tmp_path: Path) -> None:
-    """Such as an installation without a network."""
+    """For example, an installation fails without a network."""
     (tmp_path / "README.md").write_text(README.replace("--version", "-c 'raise SystemExit(3)'"))
     code, output = gate()
     assert (1, True) == (code, "before the tests had ended" in output)
@@ -179,7 +179,7 @@ def test_a_flaky_test_that_is_listed_is_to_be_mended_first(gate: Gate, tmp_path:
 
 
 def test_every_flaky_test_that_is_listed_is_there_with_its_cause_and_its_mend() -> None:
-    """A line is removed with its test."""
+    """An entry is removed together with its test."""
     rows = re.findall(r"^\| (\d{4}-\d\d-\d\d) \| `(.+?)::(\w+)` \| (.+) \| (.+) \|$", LIST, re.MULTILINE)
     assert len(LIST[LIST.index("|---") :].splitlines()) - 1 == len(rows) > 0
     for _, file, name, _, _ in rows:

@@ -1,4 +1,4 @@
-"""The golden playthroughs are what the code makes today, and none is missing."""
+"""The golden playthroughs equal those of the current code, and none is missing."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_every_golden_playthrough_is_remade_byte_for_byte() -> None:
 
 
 def test_every_game_and_every_option_has_a_golden_playthrough() -> None:
-    """Whoever adds a game or an option adds a match that can be read."""
+    """The author of a game or an option adds a readable match of it."""
     shown = {
         (case.game.name, case.game.version, name, value)
         for case in golden.golden_cases()
@@ -41,7 +41,7 @@ def test_every_game_and_every_option_has_a_golden_playthrough() -> None:
 
 @pytest.mark.parametrize("file", sorted(golden.FOLDER.glob("*.jsonl")), ids=lambda file: file.stem)
 def test_every_golden_match_checks(file: Path) -> None:
-    """They are good matches, not only the same ones as before."""
+    """The golden matches are valid, not only unchanged."""
     assert check(file.read_text(encoding="utf-8").splitlines()).dice_proved
 
 
@@ -50,13 +50,13 @@ REPLAYS = sorted(golden.FOLDER.glob("*.rollbook"))
 
 @pytest.mark.parametrize("file", REPLAYS, ids=lambda file: file.stem)
 def test_every_golden_replay_is_exact_for_ever(file: Path) -> None:
-    """A match finished years ago is proved by the rules that it was played by, whatever has been released since."""
+    """An old match is proved by the rules of its version, after any number of releases."""
     audited = audit(file.read_bytes(), read_keys((golden.FOLDER / "KEY.pub").read_text(encoding="ascii")))
     assert (Verdict.EXACT, None, ()) == (audited.verdict, audited.divergence, audited.missing)
 
 
 def test_todays_rules_make_the_golden_replays_and_every_version_has_some() -> None:
-    """Byte for byte, on every machine."""
+    """The bytes are the same on every machine."""
     stored = {file.name: read(file.read_bytes()).replay for file in REPLAYS}
     for name, replay in golden.replays().items():
         assert replay == stored.get(name), f"{name}: python -m tests.golden makes it if it is not there"

@@ -1,4 +1,4 @@
-"""A port that a test has chosen stays its own until the process that it starts listens there."""
+"""A port that a test has chosen stays free until its process listens there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SCRIPT: Final = "from tests.ports import free_port; print(*(free_port() for _ in
 
 
 def test_no_two_test_processes_choose_the_same_port() -> None:
-    """Some hundred each, while both run: by chance alone about sixteen would be equal."""
+    """Two processes choose some hundred ports each; by chance alone about sixteen would be equal."""
     words = [sys.executable, "-c", SCRIPT]
     processes = [
         subprocess.Popen(words, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(2)
@@ -29,6 +29,6 @@ def test_no_two_test_processes_choose_the_same_port() -> None:
 
 
 def test_the_system_never_gives_a_chosen_port_to_a_connection() -> None:
-    """Neither the port itself nor the one that a cluster opens beside it."""
+    """This holds for the port and for the one that a cluster opens beside it."""
     lowest = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text(encoding="ascii").split()[0])
     assert max(PORTS) + 10_000 < lowest

@@ -1,4 +1,4 @@
-"""Every script that a document names runs to its end, and remakes what is kept."""
+"""Every script that a document names runs to its end and remakes the kept files."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ PLACES = {
     "tests.replays.game_pages": game_pages.FOLDER,
     "tests.v1.kept": kept.KEPT.parent,
 }
-"""Scripts that remake something, and where that is kept."""
+"""Scripts that remake files, with the place of these files."""
 
 TRIED = {
     *PLACES,
     *("tests.rules.perft", "tests.sim", "tests.fuzz", "tests.bench", "tests.mutants", "tests.faults"),
     *("tests.clients.web.pictures", "tests.clients.web.readme_picture"),
 }
-"""The last five have tests of their own, or are looked at."""
+"""Scripts with tests of their own, or whose output is reviewed by people."""
 
 
 def documents() -> Iterator[Path]:
-    """Where scripts are named: pages, and docstrings."""
+    """Yield the files that name scripts: pages and docstrings."""
     yield ROOT / "README.md"
     yield ROOT / ".github" / "CONTRIBUTING.md"
     for folder in ("service", "replays", "clients", "tests"):
@@ -48,7 +48,7 @@ def documents() -> Iterator[Path]:
 
 
 def test_every_script_that_a_document_names_is_tried() -> None:
-    """Whoever names another one has it tried."""
+    """A newly named script has to be added to the lists."""
     named = {
         module
         for document in documents()
@@ -59,7 +59,7 @@ def test_every_script_that_a_document_names_is_tried() -> None:
 
 @pytest.mark.parametrize("script", PLACES)
 def test_a_script_remakes_what_is_kept(script: str, tmp_path: Path) -> None:
-    """Byte for byte; that nothing is kept which nobody remakes is tried where it is read."""
+    """The files are equal byte for byte; other tests find files that no script makes."""
     run_script(script, "--folder", str(tmp_path))
     made = {file.relative_to(tmp_path): file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
     assert made
@@ -67,7 +67,7 @@ def test_a_script_remakes_what_is_kept(script: str, tmp_path: Path) -> None:
 
 
 def test_perft_prints_what_the_files_say() -> None:
-    """Its lines are copied into the files when a rule is meant to change."""
+    """Its lines are copied into the files after an intended change of a rule."""
     lines = run_script("tests.rules.perft").splitlines()
     kept = list(positions())
     assert [f"{counted.game.name}: {counted.name}" for counted in kept] == [line for line in lines if line[0] != " "]
@@ -75,13 +75,13 @@ def test_perft_prints_what_the_files_say() -> None:
 
 
 def test_the_simulation_runs() -> None:
-    """One seed, and few messages go wrong; it ends well, so no promise was broken."""
+    """One seed with few faults; exit code 0 means that no promise was broken."""
     assert run_script("tests.sim", "--seeds", "1", "--steps", "20")
     assert run_script("tests.sim", "--seeds", "2", "--steps", "20", "--jobs", "2")
 
 
 @pytest.mark.skipif(find_spec("atheris") is None, reason="wants the extra fuzz")
 def test_the_fuzzer_runs_and_finds_nothing(tmp_path: Path) -> None:
-    """For a second, from the corpus; what it finds worth keeping is no failure, and a finding would be named so."""
+    """One second from the corpus; new interesting inputs are no failure."""
     run_script("tests.fuzz", "texts", "--seconds", "1", "--seed", "1", "--found", str(tmp_path))
     assert [] == list(tmp_path.glob("crash-*"))

@@ -1,4 +1,4 @@
-"""A fresh environment for a game: rollbook as a package in it, and what rollbook needs from the running environment."""
+"""A fresh environment with rollbook installed as a package; its dependencies come from the running environment."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def fresh(folder: Path, rollbook: Path, *how: str) -> dict[str, str]:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     python = folder / "bin" / "python"
     site = sysconfig.get_path("purelib", vars={"base": str(folder)})
-    # Packages of others come from the running environment; installing them again would take minutes.
+    # Third-party packages come from the running environment, because installing them takes minutes.
     (Path(site) / "others.pth").write_text(f"{sysconfig.get_path('purelib')}\n", encoding="utf-8")
     env = {
         **{name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
@@ -43,7 +43,7 @@ def run(words: list[str], folder: Path, env: Mapping[str, str]) -> str:
 
 
 def shell(commands: str, folder: Path, env: Mapping[str, str]) -> str:
-    """Run commands as they are written; each has to end with exit code 0."""
+    """Run shell commands as they are written in the document; each has to end with exit code 0."""
     return run(["bash", "-euo", "pipefail", "-c", commands], folder, env)
 
 

@@ -1,4 +1,4 @@
-"""A listed game, added to a copy of this repository as the document says: an existing game under another name."""
+"""Adds a listed game to a copy of this repository: an existing game under another name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Final
 from tests.adding_a_game.environment import ROOT
 
 MODEL: Final = "allie_gator"
-"""It has everything that a game can have: hidden cards, options, rounds."""
+"""The model has hidden cards, options and rounds, which is all that a game can have."""
 
 GAME: Final = "bolly_gator"
 NAMES: Final = {
@@ -42,11 +42,11 @@ SCRIPTS: Final = (
     "tests.replays.conformance",
     "tests.fuzz.seeds",
 )
-"""What writes the generated files, after `.ci/stubs`."""
+"""The commands that write the generated files, after `.ci/stubs`."""
 
 
 def copy_tree(target: Path) -> None:
-    """Copy all files that git tracks, or would track, as they are now."""
+    """Copy all files that git tracks or would track, with their current content."""
     words = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
     listed = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for name in listed.rstrip("\0").split("\0"):
@@ -56,7 +56,7 @@ def copy_tree(target: Path) -> None:
 
 
 def digests(tree: Path) -> dict[str, str]:
-    """Return a digest of each file, without what programs leave behind."""
+    """Return a digest of each file, without caches and other by-products."""
     return {
         name: sha256(file.read_bytes()).hexdigest()
         for file in tree.rglob("*")
@@ -72,7 +72,7 @@ def renamed(text: str) -> str:
 
 
 def add(tree: Path) -> None:
-    """Write the game's own files, list it in games.proto, and name its entry points."""
+    """Write the game's own files, list it in games.proto, and add its entry points."""
     games = tree / "proto" / "rollbook" / "v1" / "games.proto"
     text = games.read_text(encoding="utf-8")
     numbers = [int(number) for number in re.findall(r"^    \w+ \w+ = (\d+);$", text, re.MULTILINE)]

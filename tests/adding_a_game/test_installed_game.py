@@ -1,4 +1,4 @@
-"""The game in `service/ADDING_A_GAME.md`, as a reader adds it: its files and commands are those of the document."""
+"""Adds the game of `service/ADDING_A_GAME.md`, with the files and commands of the document."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from tests.server.serving import started
 
 BLOCKS: Final = blocks_in((ROOT / "service" / "ADDING_A_GAME.md").read_text(encoding="utf-8"))
 ADDRESS: Final = "localhost:50051"
-"""Where the document has its service."""
+"""The address of the service in the document."""
 
 END: Final = "\x1b[F"
-"""The key that leads to the end of a replay."""
+"""The key that jumps to the end of a replay."""
 
 
 def test_the_document_installs_the_generators_of_the_repository() -> None:
-    """The test below takes those of `.ci/stubs`, which are the same."""
+    """The next test uses those of `.ci/stubs`, which have to be the same."""
     wanted = (ROOT / ".ci" / "stubs-requirements.txt").read_text(encoding="utf-8").splitlines()
     installed = re.findall(r"[a-z-]+[=<]+[0-9.]+", BLOCKS["generator"])
     assert 3 == len(installed)
@@ -87,7 +87,7 @@ def check_the_page(page: str, match_id: str) -> None:
 
 
 def check_the_terminal(file: Path, env: Mapping[str, str]) -> None:
-    """The terminal draws the board and tells the end of the match, in the language of the person."""
+    """The terminal draws the board and shows the end of the match, in the user's language."""
     for language, words in (("en", "throws "), ("de", "würfelt ")):
         spoken = {**env, "LANG": f"{language}_{language.upper()}.UTF-8"}
         with pseudo(["replay", str(file)], file.parent, env=spoken, python="python") as terminal:

@@ -1,4 +1,4 @@
-"""A fifth listed game touches `games.proto`, `pyproject.toml`, files of its own and generated files, nothing else."""
+"""A fifth listed game changes only `games.proto`, `pyproject.toml`, its own files and generated files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LISTS: Final = {
     "service/rollbook/v1/games_pb2.pyi",
     "tests/v1/contract.txt",
 }
-"""Generated files with something of all games."""
+"""Generated files that contain parts of all games."""
 
 CHECKS: Final = (
     ("tests/tidy/test_games.py", "tests/rules/test_packages.py", "tests/rules/test_catalogue.py", "tests/v1"),
@@ -33,7 +33,7 @@ CHECKS: Final = (
     ("tests/clients/sdk/test_choices.py", "tests/clients/commands/test_rules.py", "-k", listed.GAME),
     ("tests/clients/web/test_verifier.py", "-k", "messages"),
 )
-"""Tests that list games, or that go through all of them; those that take long for the new game alone."""
+"""Tests that list games or run over all of them; slow ones run for the new game alone."""
 
 
 @pytest.mark.timeout(1800)
@@ -65,7 +65,7 @@ def test_a_fifth_listed_game_needs_no_other_change(tmp_path: Path) -> None:
 
 
 def check_the_verifier(node: str, tree: Path, env: Mapping[str, str]) -> None:
-    """It judges all but the rules, of which it has none: hidden cards that a file withholds, and changed events."""
+    """The verifier checks all but the rules, which it lacks: withheld hidden cards, and changed events."""
     kept = tree / "replays" / "conformance"
     lines = (kept / "cases.jsonl").read_text(encoding="ascii").splitlines()
     cases = [json.loads(line) for line in lines if listed.GAME in line]

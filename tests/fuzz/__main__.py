@@ -1,7 +1,7 @@
 """The coverage-guided fuzzer: `python -m tests.fuzz TARGET --seconds 600`, with `pip install -e '.[fuzz]'`.
 
-It begins with the corpus; what else it finds worth keeping goes into --found, and the small ones of that may be copied
-into the corpus. A finding ends it, and leaves its bytes in a file `crash-…` in --found.
+It starts with the corpus and writes new interesting inputs to --found; small ones may be copied into the corpus. A
+finding ends the run and leaves its bytes in a file `crash-…` in --found.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MOST_MEMORY_MB = 512
 
 
 def main() -> None:
-    """Fuzz until the time is over."""
+    """Fuzz for the given time."""
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("target", choices=TARGETS)
     words.add_argument("--seconds", type=int, default=600)

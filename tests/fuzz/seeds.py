@@ -1,4 +1,4 @@
-"""What the fuzzer begins with: `python -m tests.fuzz.seeds` writes it into the corpus anew."""
+"""The initial inputs of the fuzzer: `python -m tests.fuzz.seeds` writes them into the corpus."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from tests.replays.tournaments import NUMBERS, bundled, manifest, replays
 
 CORPUS: Final = Path(__file__).parent / "corpus"
 EVENTS: Final = 24
-"""Enough for every kind of move that a match begins with, and little enough to be changed everywhere."""
+"""Enough events for every kind of move at the start of a match, and few enough for changes everywhere."""
 
 
 def seeds() -> Iterator[tuple[str, str, bytes]]:
-    """Target, name and bytes: the beginning of a match of every game, and one whole match."""
+    """Yield target, name and bytes: the beginning of a match of every game, and one whole match."""
     for game in current():
         begun = cut(recorded(game, current()[game].seats[0]), EVENTS, Watcher.JUDGE)
         for eyes in (begun, replace(begun, perspective=Watcher.PUBLIC, private={})):

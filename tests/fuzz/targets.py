@@ -1,6 +1,6 @@
-"""What is fuzzed: readers of bytes that a stranger made. Each takes any bytes and must end in good order.
+"""The fuzzed functions: readers of strangers' bytes. Each takes any bytes and must return or refuse them.
 
-Refusals are good order; so is a verdict. Anything else that is raised is a finding.
+A refusal or a verdict is a correct result. Any other exception is a finding.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ LARGEST_INPUT: Final = 1 << 15
 
 
 def file(data: bytes) -> None:
-    """A replay file; nobody's keys are given, so that none is exact."""
+    """Audit a replay file without keys; the verdict is never EXACT."""
     assert audit(data, {}).verdict is not Verdict.EXACT
     _show(data)
 
 
 def body(data: bytes) -> None:
-    """What stands inside one: with a right header and footer around it, as a forger without a key makes them."""
+    """Audit the bytes as a body, with a valid header and footer, as a forger without a key makes them."""
     header = container._HEADER.pack(container.MAGIC, container.VERSION, 0, len(data))
     file(header + data + struct.pack(">I", 0) + bytes(container._FOOTER.size))
 
 
 def _show(data: bytes) -> None:
-    """All that `rollbook show` does with it, for several pairs of eyes."""
+    """Run the code of `rollbook show` on it, for several perspectives."""
     try:
         replay = container.read(data).replay
     except container.NotAReplay:
@@ -63,7 +63,7 @@ def _show(data: bytes) -> None:
 
 
 def bundle(data: bytes) -> None:
-    """A bundle, which is read in place and so has to lie in a file; its matches are judged."""
+    """Judge a bundle with its matches, from a file, because bundles are read in place."""
     _BUNDLE.write_bytes(data)
     try:
         opened = open_bundle(_BUNDLE)
@@ -77,13 +77,13 @@ def bundle(data: bytes) -> None:
 
 
 def manifest(data: bytes) -> None:
-    """The manifest of a bundle."""
+    """Parse the manifest of a bundle."""
     with suppress(WrongManifest):
         judge_matches(read_manifest(data), [], [], [])
 
 
 def texts(data: bytes) -> None:
-    """Files of keys and of heads, of which a judge gets many from strangers."""
+    """Parse files of keys and of heads, which judges get from strangers."""
     text = data.decode("utf-8", errors="replace")
     with suppress(WrongLine):
         write_keys(read_keys(text).values())

@@ -1,4 +1,4 @@
-"""What the fuzzer found worth keeping, read again by the normal suite."""
+"""Inputs that the fuzzer found interesting run in the normal suite."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LARGEST_CORPUS_BYTES = 1 << 20
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_input_of_the_corpus_ends_in_good_order(target: str) -> None:
-    """A refusal or a verdict; whatever is raised besides is a fault that the fuzzer has found once."""
+    """Each gives a refusal or a verdict; any other exception is a bug that the fuzzer found before."""
     inputs = sorted((CORPUS / target).iterdir())
     assert inputs
     for kept in inputs:
@@ -22,7 +22,7 @@ def test_every_input_of_the_corpus_ends_in_good_order(target: str) -> None:
 
 
 def test_the_corpus_stays_small() -> None:
-    """It is read at every run of the suite, and by whoever clones the repository."""
+    """Every run of the suite reads it, and every clone contains it."""
     sizes = [kept.stat().st_size for target in TARGETS for kept in (CORPUS / target).iterdir()]
     assert max(sizes) <= LARGEST_INPUT
     assert sum(sizes) <= LARGEST_CORPUS_BYTES

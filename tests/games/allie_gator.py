@@ -1,4 +1,4 @@
-"""What shared tests cannot ask Allie Gator itself; `material.py` explains each part."""
+"""Facts about Allie Gator for shared tests; `material.py` explains each part."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ ASCENDING = {
 
 
 def material(state: Any) -> object:
-    """The eighty-eight cards, each in one place."""
+    """Return the eighty-eight cards, each in one place."""
     places = (state.targets, state.laid, state.hands, state.penalties, [state.stock])
     return sorted(Counter(card for piles in places for pile in piles for card in pile).items())
 

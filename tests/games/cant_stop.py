@@ -1,4 +1,4 @@
-"""What shared tests cannot ask Can't Stop itself; `material.py` explains each part."""
+"""Facts about Can't Stop for shared tests; `material.py` explains each part."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ASCENDING = {
 
 
 def material(state: Any) -> object:
-    """The eleven columns, each with markers and a winner that can stand there."""
+    """Return the eleven columns, each with possible markers and winner."""
     for column, length in moves.LENGTHS.items():
         heights = [markers[column] for markers in state.markers]
         assert all(0 <= height <= length for height in [*heights, state.reached[column]])

@@ -1,9 +1,9 @@
-"""The module `tests/games/GAME.py` of a game, found by name: what shared tests cannot ask of the game itself.
+"""Finds the module `tests/games/GAME.py`: facts about a game for shared tests.
 
 - `material(state)` returns what never changes in a match, and asserts that each piece is in one place.
 - `set_up(setup)` returns the state of a position in `replays/perft/GAME.toml`.
 - `compare_page(page)` asserts that the tables of `replays/games/GAME.md` have the material of the rules.
-- `SEATS`, `BOUNDS`, `COUNTS` and `ASCENDING` are the bounds in the comments of `GAME.proto`: for a match of so many
+- `SEATS`, `BOUNDS`, `COUNTS` and `ASCENDING` are the bounds in the comments of `GAME.proto`: for a match of that many
   seats the values of fields, the lengths of lists, and lists that ascend (by a field of their messages, or by value).
 """
 

@@ -1,4 +1,4 @@
-"""What shared tests cannot ask Raffzahn itself; `material.py` explains each part."""
+"""Facts about Raffzahn for shared tests; `material.py` explains each part."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ASCENDING = {
 
 
 def material(state: Any) -> object:
-    """The forty tiles, each in one place; those in none of the sets are out of the game."""
+    """Return the forty tiles, each in one place; those in none of the sets are out of the game."""
     places = [state.middle, *state.open_tiles, *state.safe_tiles]
     in_play = [tile for tile in range(1, 41) for place in places if place >> tile & 1]
     assert sorted(set(in_play)) == in_play

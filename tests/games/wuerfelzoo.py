@@ -1,4 +1,4 @@
-"""What shared tests cannot ask Würfelzoo itself; `material.py` explains each part."""
+"""Facts about Würfelzoo for shared tests; `material.py` explains each part."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ ASCENDING = {
 
 
 def material(state: Any) -> object:
-    """The fifty dice, each in one place, those on the table in the middle or played as x2."""
+    """Return the fifty dice, each in one place: the table's are in the middle or played as x2."""
     assert len(state.where) == len(state.faces) == 50
     on_table = [die for die, place in enumerate(state.where) if place == TABLE]
     assert sorted([*state.middle, *state.doubles]) == on_table

@@ -31,7 +31,7 @@ from tests.mutants.verdicts import Judge, Judged, Verdict
 ROOT = Path(__file__).parents[2]
 
 KEPT = ".mutants"
-"""The folder for what is known of the tests."""
+"""The folder for cached facts about the tests."""
 
 
 def main(words: Sequence[str] | None = None, root: Path = ROOT) -> int:
@@ -63,7 +63,7 @@ def main(words: Sequence[str] | None = None, root: Path = ROOT) -> int:
 def _judged(
     workers: Crew, changes: Sequence[Change], traces: Traces, files: Sequence[str], test_seconds: int
 ) -> Iterator[Judged]:
-    """Find out which tests reach what, where that is not known yet, and then judge change by change."""
+    """Find the tests of each line where they are not cached, then judge change by change."""
     missing = traces.missing(files)
     with Progress("file of tests traced", "files of tests traced", len(missing)) as progress:
         for _ in workers.each(traces.trace, missing):

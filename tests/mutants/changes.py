@@ -1,7 +1,7 @@
 """The single changes that can be made to a module, found in its syntax tree and made in its text.
 
-A change replaces a few bytes and leaves the rest of the file as it is, so that line numbers stay. What only changes
-messages, docstrings, log lines, annotations or the layout of classes is not found here: no test has to notice that.
+A change replaces a few bytes and leaves the rest of the file unchanged, so that line numbers stay. Changes of messages,
+docstrings, log lines, annotations or the layout of classes are left out: tests need not notice them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ COMPARISONS: Final[Mapping[type[ast.cmpop], tuple[str, tuple[str, ...]]]] = {
     ast.In: ("in", ("not in",)),
     ast.NotIn: ("not in", ("in",)),
 }
-"""How each comparison is written, and what it is changed to."""
+"""The text of each comparison, and its replacement."""
 
 ARITHMETIC: Final[Mapping[type[ast.operator], tuple[str, str]]] = {
     ast.Add: ("+", "-"),
@@ -45,7 +45,7 @@ LOG_METHODS: Final = frozenset({"debug", "info", "warning", "error", "exception"
 LOGGERS: Final = frozenset({"log", "_log", "logger", "_logger"})
 LAYOUT_NAMES: Final = frozenset({"__slots__", "__all__", "__match_args__"})
 HARMLESS_KEYWORDS: Final = frozenset({"strict", "daemon"})
-"""Arguments that only make mistakes of the code itself louder."""
+"""Arguments that only report errors of the code itself."""
 
 CONSTRUCTORS: Final = frozenset({"__init__", "__post_init__"})
 
@@ -55,27 +55,27 @@ class Change:
     """One change to one file."""
 
     path: str
-    """Of the file, from the root of the repository."""
+    """The path of the file, from the root of the repository."""
     line: int
     lines: range
-    """The lines of the statement that it is in; of a compound statement those of its head."""
+    """The lines of its statement; of a compound statement those of the head."""
     start: int
     """The first byte that is replaced."""
     end: int
     new: bytes
     what: str
-    """What was changed, for people."""
+    """The change in words."""
     code: str
     """The line before the change."""
     in_function: bool
-    """Whether it is executed when a function is called, not when the module is imported."""
+    """Whether it runs when a function is called, not when the module is imported."""
 
     def __str__(self) -> str:
-        """The place and the change, as reports name it."""
+        """Return place and change, as reports print them."""
         return f"{self.path}:{self.line}: {self.what}  in  {self.code}"
 
     def made_in(self, source: bytes) -> bytes:
-        """The file with the change."""
+        """Return the file with the change."""
         return source[: self.start] + self.new + source[self.end :]
 
 
@@ -89,11 +89,11 @@ class _Edit:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where in a module a node stands."""
+    """The place of a node in a module."""
 
     lines: range
     function: str = ""
-    """The function around it; none at the top of a module or a class."""
+    """The enclosing function; empty at the top of a module or a class."""
 
 
 class _Text:
@@ -127,7 +127,7 @@ class _Text:
         return _Edit(self.start(node), self.end(node), new, f"{_short(self.of(node))} → {_short(new)}")
 
     def operator(self, left: ast.AST, old: str, new: str, right: ast.AST) -> Iterator[_Edit]:
-        """The operator that stands between two operands, replaced."""
+        """Replace the operator between two operands."""
         start, end = self.end(left), self.start(right)
         found = re.search(re.escape(old).replace(r"\ ", r"\s+"), self.between(start, end))
         if found is not None:
@@ -135,7 +135,7 @@ class _Text:
 
 
 def changes(path: str, source: bytes) -> list[Change]:
-    """All changes to this file, in the order of their places; a few may turn out to be none, or unreadable."""
+    """Return all changes to this file, in order; a few may have no effect, or give an invalid module."""
     text = _Text(source)
     found = []
     for node, place in _walk(ast.parse(source), _Place(range(0))):
@@ -158,7 +158,7 @@ def changes(path: str, source: bytes) -> list[Change]:
 
 
 def means_something_else(before: bytes, after: bytes) -> bool:
-    """Whether the module can still be read, and says something else than before."""
+    """Whether the changed module is valid and differs from the original one."""
     try:
         return ast.dump(ast.parse(after)) != ast.dump(ast.parse(before))
     except SyntaxError:
@@ -170,17 +170,17 @@ def _short(text: str) -> str:
     return words if len(words) <= 40 else f"{words[:39]}…"
 
 
-# Which nodes are looked at
+# The nodes to change
 
 
 def _walk(node: ast.AST, place: _Place) -> Iterator[tuple[ast.AST, _Place]]:
-    """The nodes that may be changed, each with its place."""
+    """Yield the nodes that may be changed, each with its place."""
     for child in _children(node):
         if _is_harmless(child):
             continue
         inner = place
         if isinstance(child, ast.stmt):
-            # A function's defaults are no statements: they are executed with what is around it.
+            # Defaults of a function are no statements: they run with the code around it.
             inner = _Place(_lines(child), _function(node) or place.function)
         yield child, inner
         yield from _walk(child, inner)
@@ -191,7 +191,7 @@ def _function(node: ast.AST) -> str:
 
 
 def _children(node: ast.AST) -> Iterator[ast.AST]:
-    """What stands in a node, without decorators, bases, annotations and messages."""
+    """Yield the children of a node, without decorators, bases, annotations and messages."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         yield from node.args.defaults
         yield from filter(None, node.args.kw_defaults)
@@ -220,7 +220,7 @@ def _is_harmless(node: ast.AST) -> bool:
 
 
 def _is_type(value: ast.AST) -> bool:
-    """Whether this names a type, such as `Annotated[int, …]`."""
+    """Whether the node names a type, such as `Annotated[int, …]`."""
     if isinstance(value, ast.Call):
         return isinstance(value.func, ast.Name) and value.func.id in {"TypeVar", "NewType"}
     return isinstance(value, ast.Subscript) and isinstance(value.value, ast.Name) and value.value.id == "Annotated"
@@ -237,12 +237,12 @@ def _is_log_line(value: ast.AST) -> bool:
 
 
 def _is_parents_init(value: ast.AST) -> bool:
-    """`super().__init__(…)`, which only keeps the message of an exception."""
+    """Whether the node is `super().__init__(…)`, which only keeps the message of an exception."""
     return isinstance(value, ast.Call) and ast.unparse(value.func) == "super().__init__"
 
 
 def _lines(statement: ast.stmt) -> range:
-    """The lines of a statement, or of the head of one that holds others."""
+    """Return the lines of a statement, or of the head of a compound one."""
     last = statement.end_lineno or statement.lineno
     body: Sequence[ast.AST] = getattr(statement, "body", ()) or getattr(statement, "cases", ())
     for first in body[:1]:
@@ -250,7 +250,7 @@ def _lines(statement: ast.stmt) -> range:
     return range(statement.lineno, last + 1)
 
 
-# What is changed in a node
+# The changes of a node
 
 
 def _edits(text: _Text, node: ast.AST, place: _Place) -> Iterator[_Edit]:
@@ -293,7 +293,7 @@ def _is_text(node: ast.AST) -> bool:
 
 
 def _is_class(node: ast.AST) -> bool:
-    """Whether this is named like a class, as in `isinstance(event, Chosen | TimedOut)`."""
+    """Whether the node is named like a class, as in `isinstance(event, Chosen | TimedOut)`."""
     name = node.id if isinstance(node, ast.Name) else ""
     return name[:1].isupper() and not name.isupper()
 
@@ -333,8 +333,8 @@ def _extremes(text: _Text, node: ast.Call) -> Iterator[_Edit]:
 
 
 def _without_elements(text: _Text, elements: Sequence[ast.expr]) -> Iterator[_Edit]:
-    """Each element of a list that says what is allowed or counted left out."""
-    if len(elements) < 2:  # what is empty then means something else
+    """Remove each element of a list of allowed or counted values."""
+    if len(elements) < 2:  # an empty list would have another meaning
         return
     for element, behind in pairwise(elements):
         yield _Edit(text.start(element), text.start(behind), "", f"left out: {_short(text.of(element))}")

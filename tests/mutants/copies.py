@@ -1,4 +1,4 @@
-"""Copies of the tree in which code is changed and tests are run; the tree itself is never touched."""
+"""Copies of the tree in which code is changed and tests run; the tree itself stays unchanged."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ SECONDS_TO_END = 5
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """How a run of pytest ended."""
+    """The result of a run of pytest."""
 
     code: int | None
-    """The exit code; none if the run as a whole took too long."""
+    """The exit code; None if the whole run took too long."""
     output: str
 
 
@@ -35,7 +35,7 @@ class Copy:
     """A copy of the tree, and at most one run of pytest in it at a time."""
 
     def __init__(self, root: Path, folder: Path) -> None:
-        """Copy the tree as it is now, whether committed or not, and compile it once."""
+        """Copy the current tree, committed or not, and compile it once."""
         self.root = folder
         shutil.copytree(root, folder, ignore=shutil.ignore_patterns(*NOT_COPIED), symlinks=True)
         for name in (*SOURCES, "tests"):
@@ -45,11 +45,11 @@ class Copy:
 
     @contextmanager
     def changed(self, change: Change) -> Iterator[None]:
-        """The copy with one change, for as long as the context lasts."""
+        """Make one change in the copy, for the time of the context."""
         file = self.root / change.path
         before, source = file.stat(), file.read_bytes()
         file.write_bytes(change.made_in(source))
-        # The compiled file is known by the time of its source; nothing writes another one for the change.
+        # Python recognises compiled files by the time of their source; none is written for the change.
         os.utime(file, (before.st_atime, before.st_mtime + 10))
         try:
             yield
@@ -58,7 +58,7 @@ class Copy:
             os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
 
     def test(self, words: Sequence[str], seconds: float, environment: Mapping[str, str] | None = None) -> Ran:
-        """Run pytest on the code of this copy, in subprocesses of the tests as well, for so long at most."""
+        """Run pytest on the code of this copy, also in subprocesses of the tests, with a time limit."""
         command = [sys.executable, "-m", "pytest", "--quiet", "-p", "tests.mutants.plugin", "-p", "no:cacheprovider"]
         with subprocess.Popen(
             [*command, "--numprocesses=0", "--tb=line", *words],
@@ -84,9 +84,9 @@ class Copy:
         return Ran(running.returncode, output)
 
     def _environment(self) -> dict[str, str]:
-        """What puts this copy before the installed one; no changed module may leave a compiled file.
+        """Return variables that put this copy before the installed one and disable compiled files.
 
-        Tests that are named after sets keep their names from run to run.
+        A fixed hash seed keeps the names of tests that are parametrized by sets.
         """
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
         paths = [*(str(self.root / source) for source in SOURCES), os.environ.get("PYTHONPATH", "")]
@@ -94,7 +94,7 @@ class Copy:
         return inherited | own | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
     def stop(self) -> None:
-        """End what runs, and let nothing begin any more."""
+        """End the running tests, and start no others."""
         self._stopped.set()
         running = self._running
         if running is not None:
@@ -102,7 +102,7 @@ class Copy:
 
 
 def _end(running: subprocess.Popen[str]) -> None:
-    """End a run and what it has started: first so that it can clean up, then for good."""
+    """End a run and its children: first so that they can clean up, then by force."""
     for word in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(running.pid, word)

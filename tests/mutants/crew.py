@@ -1,4 +1,4 @@
-"""Several copies of the tree at work at once."""
+"""Several copies of the tree work concurrently."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ Done = TypeVar("Done")
 
 
 class Crew:
-    """A few copies, each with one piece of work at a time."""
+    """Copies of the tree, each with one task at a time."""
 
     def __init__(self, copies: list[Copy], pool: ThreadPoolExecutor) -> None:
-        """Begin with all of them free."""
+        """Start with all copies free."""
         self.root = copies[0].root
-        """One of the copies; as long as nothing is at work it is the tree as it was."""
+        """One of the copies, which equals the tree while no task runs."""
         self._pool = pool
         self._free: SimpleQueue[Copy] = SimpleQueue()
         for copy in copies:
             self._free.put(copy)
 
     def each(self, do: Callable[[Copy, Work], Done], work: Iterable[Work]) -> Iterator[Done]:
-        """Do all the work, and give the results as they come."""
+        """Do all tasks, and yield the results as they come."""
 
         def with_a_copy(piece: Work) -> Done:
             copy = self._free.get()
@@ -44,7 +44,7 @@ class Crew:
 
 @contextmanager
 def crew(root: Path, jobs: int) -> Iterator[Crew]:
-    """So many copies of the tree; whichever way this is left, what runs is ended and the copies are gone."""
+    """Yield copies of the tree; on exit all running tests are ended and the copies removed."""
     with tempfile.TemporaryDirectory(prefix="rollbook-mutants-") as folder:
         copies = [Copy(root, Path(folder) / str(job)) for job in range(jobs)]
         pool = ThreadPoolExecutor(jobs)

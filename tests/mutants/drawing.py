@@ -1,4 +1,4 @@
-"""The draw: which changes are made, from a seed and the tree as it is."""
+"""Draws the changes from a seed and the current tree."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pathlib import Path
 from tests.mutants.changes import Change, changes, means_something_else
 
 SOURCES = ("service", "replays", "clients")
-"""The roots of what is changed."""
+"""The roots of the changed code."""
 
 
 def modules(root: Path, only: Sequence[str] = ()) -> list[str]:
-    """The modules that can be changed, below these files and folders; generated code and `__init__.py` cannot."""
+    """Return the modules below these paths, without generated code and `__init__.py`."""
     found = (
         file.relative_to(root).as_posix()
         for source in SOURCES
@@ -31,7 +31,7 @@ def _is_below(path: str, folder: str) -> bool:
 
 
 def draw(root: Path, paths: Sequence[str], seed: int, count: int) -> list[Change]:
-    """So many changes, at most one a line; the same seed and tree give the same, and a larger count the same first."""
+    """Draw changes, at most one a line; same seed and tree give the same, and a larger count adds more."""
     return list(islice(_drawn(root, paths, random.Random(seed)), count))
 
 

@@ -1,8 +1,7 @@
-"""A pytest plugin for the tests that look at a mutant, and before that at the code as it is.
+"""A pytest plugin for tests that run on a mutant, and before that on the unchanged code.
 
-It makes Hypothesis try the same examples every time and not look for smaller ones, and ends a test that takes all
-memory. Where the environment names a file for it, it writes there how long each test took, and tells coverage which
-test is running.
+It makes Hypothesis try the same examples each time without shrinking, and ends a test that takes all memory. If the
+environment names a file, the plugin writes the time of each test to it and names the running test to coverage.
 """
 
 from __future__ import annotations
@@ -26,36 +25,36 @@ settings.register_profile("mutants", derandomize=True, database=None, phases=(Ph
 
 
 class Times:
-    """How long the tests took that passed."""
+    """The times of the passed tests."""
 
     def __init__(self, file: Path) -> None:
-        """Keep where to write it."""
+        """`file`: where to write."""
         self._file = file
         self._seconds: dict[str, float] = {}
         self._not_passed: set[str] = set()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
-        """From here on, what this process does is done for this test."""
+        """From here on coverage assigns the executed lines to this test."""
         tracer = coverage.Coverage.current()
         if tracer is not None:
             tracer.switch_context(item.nodeid)
         return (yield)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Setting up, the test, and tearing down are reported one by one."""
+        """Add up setup, test and teardown, which are reported one by one."""
         self._seconds[report.nodeid] = self._seconds.get(report.nodeid, 0) + report.duration
         if not report.passed:
             self._not_passed.add(report.nodeid)
 
     def pytest_sessionfinish(self) -> None:
-        """Write it all."""
+        """Write the file."""
         passed = {name: seconds for name, seconds in self._seconds.items() if name not in self._not_passed}
         self._file.write_text(json.dumps(passed), encoding="utf-8")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Set the bounds, and keep times where they are asked for."""
+    """Set the limits, and record times if asked."""
     settings.load_profile("mutants")
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
     most = MOST_MEMORY_BYTES if hard == resource.RLIM_INFINITY else min(hard, MOST_MEMORY_BYTES)

@@ -1,7 +1,7 @@
-"""Which tests execute which lines: every file of tests is run once under coverage, and what it reached is kept.
+"""Finds the tests that execute each line: every test file runs once under coverage, and the result is cached.
 
 Subprocesses of the tests are traced as well: pytest names the running test in an environment variable, which they
-inherit. What was found for a file of tests counts until that file, a helper of tests or a module changes.
+inherit. The result of a test file is valid until that file, a helper of tests or a module changes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.mutants.drawing import SOURCES, modules
 from tests.mutants.plugin import TIMES
 
 TRACE_SECONDS = 1_800
-"""The longest that one file of tests may take under coverage."""
+"""The longest time of one test file under coverage."""
 
 SETTINGS = """[run]
 data_file = {data}
@@ -38,38 +38,38 @@ disable_warnings = no-data-collected, module-not-imported, already-imported, mod
 
 
 class Traced(TypedDict):
-    """What one file of tests was found to reach."""
+    """The result of one test file."""
 
     seconds: dict[str, float]
-    """How long each of its tests takes; only those that pass."""
+    """The time of each passing test."""
     lines: dict[str, dict[str, list[int]]]
-    """For every test, and every module that it enters, the lines that it executes."""
+    """For every test and every module that it enters, the executed lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownTest:
-    """One test, as pytest names it, and how long it takes."""
+    """A test by its pytest name, with its time."""
 
     name: str
     seconds: float
 
     @property
     def folder(self) -> tuple[str, ...]:
-        """The folder of the code that it stands for, by the mirrored tree."""
+        """The folder of the code that it tests, by the mirrored tree."""
         parts = PurePosixPath(self.name.partition("::")[0]).parent.parts
         return parts[1:] if parts[:1] == ("tests",) else _home(parts)
 
 
 def _home(parts: tuple[str, ...]) -> tuple[str, ...]:
-    """Where below `tests` the tests stand for code in this folder."""
+    """Return the folder below `tests` that mirrors this folder."""
     return parts[2:] if parts[:1] == ("service",) else (*parts[:1], *parts[2:])
 
 
 class Reach:
-    """What all tests together are known to execute."""
+    """The lines that each test executes."""
 
     def __init__(self, found: Iterable[Traced]) -> None:
-        """Put together what was found for each file."""
+        """Merge the results of the test files."""
         self.tests: list[KnownTest] = []
         self._lines: defaultdict[str, defaultdict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
         for traced in found:
@@ -81,11 +81,11 @@ class Reach:
                         self._lines[path][line].append(number)
 
     def tests_of(self, change: Change) -> list[KnownTest]:
-        """The tests that may notice a change: those near it first, and of these the fast ones first.
+        """Return the tests that may notice a change: near ones first, and of these the fast ones first.
 
-        Code that runs when a module is imported belongs to no test of its own, and a process that is killed does not
-        report what it executed. So for a line that no test is known to reach, all tests may notice the change that
-        enter the module or are in the nearest folder.
+        Code that runs when a module is imported belongs to no test of its own, and a killed process does not report its
+        executed lines. So for a line without a test, all tests are returned that enter the module or are in the nearest
+        folder.
         """
         by_line = self._lines[change.path]
         numbers = {number for line in change.lines for number in by_line.get(line, ())} if change.in_function else set()
@@ -96,13 +96,13 @@ class Reach:
         return sorted(found, key=lambda test: (-_in_common(test.folder, home), test.seconds, test.name))
 
     def _nearest(self, home: Sequence[str]) -> set[int]:
-        """The tests in the folder that stands for that of the code, or in the next one above it that has tests."""
+        """Return the tests in the folder that mirrors the code's, or in the next one above it with tests."""
         above = (tuple(home[:length]) for length in range(len(home), -1, -1))
         rooms = ({number for number, test in enumerate(self.tests) if test.folder == folder} for folder in above)
         return next(filter(None, rooms), set())
 
     def near(self, change: Change, test: KnownTest) -> bool:
-        """Whether the test stands in the same room as the code."""
+        """Whether the test is in the same room as the code."""
         return _in_common(test.folder, _home(PurePosixPath(change.path).parent.parts)) > 0
 
 
@@ -111,7 +111,7 @@ def _in_common(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def files_with_tests(root: Path, paths: Sequence[str] = ()) -> list[str]:
-    """The files of tests below these paths; by default all, with the modules whose docstrings hold examples."""
+    """Return the test files below these paths; by default all, with modules whose docstrings have examples."""
     found: set[str] = set()
     for path in paths or ("tests",):
         place = root / path
@@ -123,10 +123,10 @@ def files_with_tests(root: Path, paths: Sequence[str] = ()) -> list[str]:
 
 
 class Traces:
-    """The folder in which it is kept what each file of tests reaches."""
+    """The cache of the lines that each test file executes."""
 
     def __init__(self, root: Path, folder: Path) -> None:
-        """Keep it in this folder, for the tree as it is now."""
+        """Use this folder as the cache for the current tree."""
         self._root = root
         self._folder = folder
         helpers = (file for file in (root / "tests").rglob("*.py") if not file.name.startswith("test_"))
@@ -140,17 +140,17 @@ class Traces:
         return self._folder / f"{name}.json"
 
     def missing(self, paths: Iterable[str]) -> list[str]:
-        """The files of tests that have to be traced."""
+        """Return the test files that have to be traced."""
         return [path for path in paths if not self._file(path).exists()]
 
     def read(self, paths: Iterable[str]) -> Iterator[Traced]:
-        """What was found for these files."""
+        """Return the results of these files."""
         for path in paths:
             traced: Traced = json.loads(self._file(path).read_text(encoding="utf-8"))
             yield traced
 
     def trace(self, copy: Copy, path: str) -> None:
-        """Run one file of tests under coverage, and keep what it reaches."""
+        """Run one test file under coverage, and cache the result."""
         with tempfile.TemporaryDirectory(prefix="rollbook-trace-") as name:
             traced = _trace(copy, path, Path(name))
         self._folder.mkdir(exist_ok=True)
@@ -163,7 +163,7 @@ def _trace(copy: Copy, path: str, folder: Path) -> Traced:
     rules, times = folder / "coverage.ini", folder / "times.json"
     sources = "\n    ".join(str(copy.root / source) for source in SOURCES)
     rules.write_text(SETTINGS.format(data=folder / ".coverage", sources=sources), encoding="utf-8")
-    # Of coverage's ways to trace only this one can be told which test is running.
+    # Only this tracer of coverage can record the running test.
     environment = {"COVERAGE_PROCESS_START": str(rules), "COVERAGE_CORE": "ctrace", TIMES: str(times)}
     ran = copy.test([f"--timeout={TRACE_SECONDS}", path], TRACE_SECONDS, environment)
     if not times.exists():
@@ -186,6 +186,6 @@ def _lines(copy: Copy, rules: Path) -> dict[str, dict[str, list[int]]]:
 
 
 def _test_of(context: str) -> str:
-    """The test of a context: that of a subprocess also says whether it was begun to set up, call or tear down."""
+    """Return the test of a context; contexts of subprocesses also name the stage: setup, call or teardown."""
     name, found, stage = context.rpartition(" (")
     return name if found and stage in {"setup)", "call)", "teardown)"} else context

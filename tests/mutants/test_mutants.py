@@ -1,4 +1,4 @@
-"""The tool that changes code at random finds the tests that are missing, and nothing else of the tree notices it."""
+"""The tool that changes code at random finds missing tests, and leaves the tree unchanged."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_is_close_can_be_called() -> None:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A small tree of the same shape, in which the tests of one function are missing."""
+    """A small tree of the same shape, without tests for one function."""
     for path, text in {
         MODULE: CODE,
         "tests/test_votes.py": TESTS,
@@ -89,7 +89,7 @@ def project(tmp_path: Path) -> Path:
 def test_what_no_test_notices_survives_and_everything_else_does_not(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Also what only a subprocess executes is noticed, and the tree is the same afterwards."""
+    """Code that only a subprocess executes is covered too, and the tree is unchanged afterwards."""
     before = (project / MODULE).read_bytes()
     assert 1 == main(["--seed", "5", "--count", "19"], project)
     first, *survivors, summary = capsys.readouterr().out.splitlines()
@@ -102,7 +102,7 @@ def test_what_no_test_notices_survives_and_everything_else_does_not(
 
 
 def test_the_same_seed_draws_the_same_changes_and_a_larger_count_only_more() -> None:
-    """A figure can be repeated, and a run be continued."""
+    """A result can be reproduced, and a run be continued."""
     paths = modules(ROOT, ["service/rollbook/match"])
     some = draw(ROOT, paths, 1, 5)
     assert some == draw(ROOT, paths, 1, 10)[:5]
@@ -125,7 +125,7 @@ def test_the_same_seed_draws_the_same_changes_and_a_larger_count_only_more() -> 
     ],
 )
 def test_messages_logs_annotations_and_layout_are_left_alone(harmless: str) -> None:
-    """No test has to notice them."""
+    """Tests need not notice such changes."""
     assert [] == changes("a.py", harmless.encode())
 
 
@@ -150,14 +150,14 @@ def test_messages_logs_annotations_and_layout_are_left_alone(harmless: str) -> N
     ],
 )
 def test_each_kind_of_change_is_made_in_the_text_alone(code: str, expected: set[str]) -> None:
-    """Nothing but the changed bytes differs, whatever the encoding of what stands before them."""
+    """Only the bytes of the change differ, with any encoding of the text before them."""
     source = code.encode()
     made = {change.made_in(source).decode() for change in changes("a.py", source)}
     assert expected == {text for text in made if means_something_else(source, text.encode())}
 
 
 def test_the_help_says_what_it_does_and_how_it_is_called() -> None:
-    """Whoever finds the command needs no other page."""
+    """The help explains the command without another page."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.mutants", "--help"], cwd=ROOT, capture_output=True, text=True, check=True
     )

@@ -1,4 +1,4 @@
-"""What the tests say about a change."""
+"""The tests' verdict on a change."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from tests.mutants.copies import Copy
 from tests.mutants.reach import KnownTest, Reach
 
 RUN_SECONDS = 120
-"""What one run may take beyond what its tests took before the change."""
+"""Time of a run beyond that of its tests before the change."""
 
 SLOWER = 5
 """How many times longer a run may take than its tests took under coverage."""
 
 
 class Verdict(StrEnum):
-    """What became of a change."""
+    """The result of a change."""
 
     KILLED = "killed"
     """A test failed."""
@@ -31,24 +31,24 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A change, and what the tests say about it."""
+    """A change with the verdict of the tests."""
 
     change: Change
     verdict: Verdict
     tests: int
-    """How many tests may have noticed it."""
+    """The number of tests that could notice it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """Runs the tests that a change concerns, until one notices it."""
+    """Runs the tests of a change until one fails."""
 
     reach: Reach
     test_seconds: int
-    """The longest that one test may take."""
+    """The longest time of one test."""
 
     def __call__(self, copy: Copy, change: Change) -> Judged:
-        """Make the change in the copy, and undo it again."""
+        """Make the change in the copy, run the tests, and undo it."""
         tests = self.reach.tests_of(change)
         near = [test for test in tests if self.reach.near(change, test)]
         rest = [test for test in tests if not self.reach.near(change, test)]

@@ -16,13 +16,13 @@ PACKAGES = {"rollbook": "service", "rollbook_replays": "replays", "rollbook_clie
 SHORT = {"rollbook": "", "rollbook_replays": "replays", "rollbook_clients": "clients"}
 
 MOST_AT_THE_TOP: Final = 8
-"""Modules of `server/` outside its rooms."""
+"""Most modules of `server/` outside its rooms."""
 
 Arrows = dict[str, set[str]]
 
 
 def allowed_imports(text: str) -> Arrows:
-    r"""The rooms of `rooms.txt`, each with the rooms that it may import.
+    r"""Return the rooms of `rooms.txt`, each with the rooms that it may import.
 
     >>> allowed_imports("# a comment\nrules:\nmatch:\n  rules\n")
     {'rules': set(), 'match': {'rules'}}
@@ -43,7 +43,7 @@ def modules() -> dict[str, Path]:
 
 
 def imported(tree: ast.AST, known: dict[str, Path]) -> Iterator[str]:
-    """The modules of ours that a module imports, wherever in it: in functions and for types as well."""
+    """Yield our modules that a module imports at any place, also in functions and for types."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -69,7 +69,7 @@ def room_of(module: str, rooms: Arrows) -> str:
 
 
 def covered(room: str, names: set[str]) -> bool:
-    """Whether one of the names stands for the room: its own, or that of a room around it.
+    """Whether one of the names covers the room: its own, or that of a room around it.
 
     >>> covered("server.rpc", {"server"}), covered("server", {"server.rpc"})
     (True, False)
@@ -78,7 +78,7 @@ def covered(room: str, names: set[str]) -> bool:
 
 
 def drawn(rooms: Arrows) -> dict[tuple[str, str], set[str]]:
-    """Every arrow between two rooms that the code has, with the modules it starts at."""
+    """Return every import between two rooms in the code, with its modules."""
     known = modules()
     arrows: dict[tuple[str, str], set[str]] = defaultdict(set)
     for module, file in known.items():
@@ -108,14 +108,14 @@ def test_no_module_imports_a_room_that_is_not_allowed(rooms: Arrows) -> None:
 
 
 def test_every_allowed_import_is_used(rooms: Arrows) -> None:
-    """An allowed import that the code no longer has is removed, so that it cannot return unnoticed."""
+    """An unused permission is removed, so that the import cannot return unnoticed."""
     arrows = drawn(rooms)
     used = {(room, name) for room, other in arrows for name in rooms[room] if covered(other, {name})}
     assert set() == {(room, name) for room, names in rooms.items() for name in names} - used
 
 
 def test_all_arrows_point_up(rooms: Arrows) -> None:
-    """A room imports only rooms that stand above it, so there is no circle."""
+    """A room imports only rooms listed above it, so there is no circle."""
     order = list(rooms)
     late = {
         (room, other)
@@ -127,7 +127,7 @@ def test_all_arrows_point_up(rooms: Arrows) -> None:
 
 
 def speaks_grpc(tree: ast.AST) -> bool:
-    """Whether a module imports gRPC, or a stub made for it, wherever in it."""
+    """Whether a module imports gRPC, or a stub made for it, at any place."""
     for node in ast.walk(tree):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
         whole = [*names, node.module or ""] if isinstance(node, ast.ImportFrom) else names
@@ -137,7 +137,7 @@ def speaks_grpc(tree: ast.AST) -> bool:
 
 
 def test_there_is_one_grpc_client() -> None:
-    """Above the service only the SDK speaks gRPC, so that deadlines, second tries and refusals are dealt with once."""
+    """Outside the service only the SDK uses gRPC, so that deadlines, retries and refusals are handled once."""
     speaking = {
         module
         for module, file in modules().items()
@@ -160,7 +160,7 @@ def test_there_is_one_grpc_client() -> None:
     ],
 )
 def test_no_grpc_client_is_overlooked(text: str, *, expected: bool) -> None:
-    """In whatever way it comes by its stubs."""
+    """Every way to import a stub is recognised."""
     assert expected is speaks_grpc(ast.parse(text))
 
 
@@ -176,12 +176,12 @@ def test_no_grpc_client_is_overlooked(text: str, *, expected: bool) -> None:
     ],
 )
 def test_no_import_is_overlooked(text: str) -> None:
-    """In whatever way, and at whatever place, it is written."""
+    """Every form of an import at every place is recognised."""
     assert ["rollbook.rules.game"] == list(imported(ast.parse(text), {"rollbook.rules.game": Path()}))
 
 
 def test_few_modules_of_the_server_are_in_no_room() -> None:
-    """What is at the top of `server/` is shared by its rooms; a ninth module belongs into one of them."""
+    """Modules at the top of `server/` are shared by its rooms; a ninth one belongs into a room."""
     top = [
         name
         for name in modules()

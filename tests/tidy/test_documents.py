@@ -1,4 +1,4 @@
-"""Documents for developers: short enough, complete, and the files that they name exist."""
+"""Documents for developers are short and complete, and the files that they name exist."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ FOLDER: Final = ROOT / "service" / "decisions"
 INDEX: Final = FOLDER / "README.md"
 PARTS: Final = ("Context", "Decision", "Consequences")
 MOST_LINES: Final = 40
-"""A longer record is more than one decision."""
+"""Most lines of a record; a longer one has more than one decision."""
 
 RECORDS: Final = sorted(FOLDER.glob("[0-9]*.md"))
 
 MOST_LINES_OF: Final = {"README.md": 160, "service/ARCHITECTURE.md": 200}
-"""Documents that a newcomer reads at once."""
+"""Most lines of documents that a newcomer reads in one go."""
 
 DOCUMENTS: Final = (
     *("README.md", ".github/CONTRIBUTING.md"),
@@ -40,7 +40,7 @@ def test_the_index_lists_every_record_with_its_title() -> None:
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.stem)
 def test_a_record_has_context_decision_and_consequences(record: Path) -> None:
-    """In this order, none of them empty, and all of it short."""
+    """The parts come in this order and are not empty, and the record is short."""
     text = record.read_text(encoding="utf-8")
     heading, *parts = re.split(r"^## ", text, flags=re.MULTILINE)
     assert heading.startswith(f"# {record.name[:3]} ")
@@ -68,7 +68,7 @@ def test_the_files_that_a_document_names_exist(document: str) -> None:
 
 
 def _tracked() -> list[str]:
-    """The files that git tracks; none where this is not a checkout."""
+    """Return the files that git tracks; skips the test outside a checkout."""
     done = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         pytest.skip("not a checkout")

@@ -1,7 +1,7 @@
-"""Shared code and shared tests know no game: who adds one touches its own files, `games.proto` and the entry points.
+"""Shared code and shared tests name no game: a new game adds its own files, an entry in `games.proto` and entry points.
 
-Only what a program does counts; docstrings and comments may take a game for an example. A test may play a game as an
-example as well, but one that goes through all of them asks the catalogue which there are.
+Only code counts; docstrings and comments may use a game as an example. A test may play a game as an example as well,
+but one that runs over all games takes them from the catalogue.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ ROOT = Path(__file__).parents[2]
 GAMES = list(current())
 NAMED = re.compile("|".join(f"{game}|{game.title().replace('_', '')}" for game in GAMES))
 OWN = re.compile(rf"(^|/|_)({'|'.join(GAMES)})(/|\.|_|$)")
-"""Files that are a game's own: its name is that of a folder, or part of the module's."""
+"""Files of one game: its name is that of a folder, or part of the module's."""
 
 MANY = 4
-"""A list that names so many games was probably meant to have all of them."""
+"""A list that names this many games was probably meant to have all of them."""
 
 LISTING = {
     "tests/clients/bots/test_strategies.py": "examples of strategies, each with the margin by which it wins",
@@ -35,11 +35,11 @@ LISTING = {
     "tests/tidy/test_games.py": "names to find, as examples",
     "tests/sim/tables.py": "which games the simulated people open",
 }
-"""Tests with such a list, and why a game that is added need not be in it."""
+"""Tests with such a list, and the reason why a new game need not be in it."""
 
 
 def shared(*roots: str) -> Iterator[tuple[str, ast.Module]]:
-    """The modules below these folders that are no game's own, by their paths."""
+    """Yield the modules below these folders that belong to no game, with their paths."""
     for root in roots:
         for file in sorted((ROOT / root).rglob("*.py")):
             path = file.relative_to(ROOT).as_posix()
@@ -48,7 +48,7 @@ def shared(*roots: str) -> Iterator[tuple[str, ast.Module]]:
 
 
 def words(tree: ast.AST) -> Iterator[str]:
-    """Every name and every text but docstrings."""
+    """Yield every name and every string except docstrings."""
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     told = {
         id(node.value)
@@ -70,18 +70,18 @@ def words(tree: ast.AST) -> Iterator[str]:
 
 
 def games_in(tree: ast.AST) -> set[str]:
-    """The games that are named."""
+    """Return the named games."""
     found = {name for word in words(tree) for name in NAMED.findall(word)}
     return {game for game in GAMES if {game, game.title().replace("_", "")} & found}
 
 
 def test_no_shared_module_names_a_game() -> None:
-    """Not one: what differs by game is asked of the game, its presentation or its playbook."""
+    """Differences between games are in the game, its presentation or its playbook."""
     assert set() == {path for path, tree in shared("service", "replays", "clients") if games_in(tree)}
 
 
 def test_no_shared_test_lists_the_games() -> None:
-    """It would forget the next one: what shared tests have to know of a game is in `tests/games/GAME.py`."""
+    """A list would lack the next game: facts about a game for shared tests are in `tests/games/GAME.py`."""
     listing = {
         path
         for path, tree in shared("tests")
@@ -102,5 +102,5 @@ def test_no_shared_test_lists_the_games() -> None:
     ],
 )
 def test_names_are_found_where_they_do_something(source: str, expected: set[str]) -> None:
-    """In code, not in words about it."""
+    """Names count in code, not in docstrings."""
     assert expected == games_in(ast.parse(source))

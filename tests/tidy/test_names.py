@@ -1,4 +1,4 @@
-"""Names that lead to one place: classes stand once in the distribution, modules are called what they hold."""
+"""Class names are unique in the distribution, and modules are named after their content."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GERUNDS: Final[dict[str, str]] = {
 
 
 def modules() -> Iterator[Path]:
-    """Every module that is written by hand, as a path below the repository."""
+    """Yield every hand-written module, as a path below the repository."""
     for source in SOURCES:
         for path in sorted((ROOT / source).rglob("*.py")):
             if GENERATED not in path.parts:
@@ -30,12 +30,12 @@ def modules() -> Iterator[Path]:
 
 
 def is_of_a_game(module: Path) -> bool:
-    """Whether a module belongs to one game, which has its own State, View and Ruleset like every other."""
+    """Whether a module belongs to one game; every game has its own State, View and Ruleset."""
     return any(part.startswith(game) for part in module.parts for game in current())
 
 
 def test_a_class_name_stands_once_outside_the_modules_of_the_games() -> None:
-    """Whoever searches for a class finds one. Private ones count: an underscore makes nothing easier to find."""
+    """A search for a class finds one. Private classes count too, because an underscore does not help a search."""
     places: dict[str, list[Path]] = {}
     for module in modules():
         if not is_of_a_game(module):
@@ -46,12 +46,12 @@ def test_a_class_name_stands_once_outside_the_modules_of_the_games() -> None:
 
 
 def test_modules_are_called_what_they_hold() -> None:
-    """A gerund says that something is done, and not what is there."""
+    """A gerund names an activity, not the content of a module."""
     named = set(modules()) | {parent for module in modules() for parent in module.parents}
     gerunds = {str(path) for path in named if path.stem.endswith("ing") and path.stem not in GERUNDS}
     assert set() == gerunds
 
 
 def test_every_exception_is_needed() -> None:
-    """What no module is called needs no excuse."""
+    """Every exception is the name of an existing module."""
     assert GERUNDS.keys() == GERUNDS.keys() & {path.stem for module in modules() for path in (module, *module.parents)}

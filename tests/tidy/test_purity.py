@@ -1,4 +1,4 @@
-"""What may be imported where: promises that a reader, an auditor and a packager rely on."""
+"""Limits on imports, on which readers, auditors and packagers rely."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BANNED = {"random", "secrets", "time", "datetime", "os", "grpc", "redis", "async
 
 
 def loaded_by(statement: str) -> set[str]:
-    """The top-level modules that a fresh interpreter has loaded after the statement, beyond those it starts with."""
+    """Return the top-level modules that a fresh interpreter loads for the statement."""
     script = f"import sys\nbefore = set(sys.modules)\n{statement}\nprint(*sorted(set(sys.modules) - before))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     return {name.partition(".")[0] for name in done.stdout.split()}
@@ -35,23 +35,23 @@ def test_checking_a_match_loads_neither_grpc_nor_redis() -> None:
 
 
 SDK_MAY_LOAD = {
-    "rollbook.ed25519",  # which keys and signatures hold
-    "rollbook.files",  # files that appear whole
+    "rollbook.ed25519",  # strict keys and signatures
+    "rollbook.files",  # files written completely or not at all
     "rollbook.match",
     "rollbook.match.chain",  # links, heads and their signatures, byte for byte
     "rollbook.match.codec",
     "rollbook.match.codec.words",  # words of options as numbers of enums
-    "rollbook.match.codec.wrappers",  # what holds something of whatever game
+    "rollbook.match.codec.wrappers",  # messages that hold data of any game
     "rollbook.replay_file",
     "rollbook.replay_file.kept_heads",  # the file format of heads
-    "rollbook.replay_file.key_lines",  # what an audit wants to know of a key
+    "rollbook.replay_file.key_lines",  # the file format of keys
     "rollbook.replay_file.lines",
 }
-"""What the SDK shares with the service: nothing in there knows a rule, a store or a server."""
+"""Modules that the SDK shares with the service; none of them knows a rule, a store or a server."""
 
 
 def test_the_sdk_loads_the_contract_and_the_chain_and_nothing_else_of_ours() -> None:
-    """Whoever only wants to play or watch loads neither rules nor Redis nor the service."""
+    """A client that only plays or watches loads no rules, no Redis and no service."""
     script = (
         "import sys, rollbook_clients.sdk.sync\n"
         "print(*sorted(name for name in sys.modules if name.startswith(('rollbook.', 'redis', 'rollbook_replays'))))"
@@ -63,17 +63,17 @@ def test_the_sdk_loads_the_contract_and_the_chain_and_nothing_else_of_ours() -> 
 
 
 def test_auditing_what_strangers_send_loads_neither_grpc_nor_redis() -> None:
-    """What is in a hostile file has nothing of the service within reach."""
+    """Code of a hostile file would find nothing of the service to use."""
     assert set() == loaded_by("import rollbook_replays.commands.audit_worker") & {"grpc", "redis"}
 
 
 def test_the_supervisor_of_workers_loads_no_grpc() -> None:
-    """Not even to find out what it is to start: whatever it has begun, its workers could not begin anew."""
+    """The supervisor must not start gRPC, not even for a check, because its workers could not start it again."""
     assert set() == loaded_by("import rollbook.server.process.supervisor, rollbook.cli.commands.serve") & {"grpc"}
 
 
 def test_the_command_line_loads_no_command_before_it_is_called() -> None:
-    """`rollbook games` must not pay for what other commands need."""
+    """`rollbook games` does not load the dependencies of other commands."""
     statement = "from rollbook.cli.app import run; run(['games'])"
     script = f"import sys\n{statement}\nprint('rollbook_replays.commands.simulate' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
@@ -82,7 +82,7 @@ def test_the_command_line_loads_no_command_before_it_is_called() -> None:
 
 @pytest.mark.parametrize("module", RULES, ids=lambda path: path.stem)
 def test_a_rules_module_imports_only_rules_and_harmless_standard_modules(module: Path) -> None:
-    """The linter says so too; this also looks inside functions and conditions."""
+    """The linter checks this too; the test also looks inside functions and conditions."""
     for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
         names = []
         if isinstance(node, ast.Import):
@@ -96,7 +96,7 @@ def test_a_rules_module_imports_only_rules_and_harmless_standard_modules(module:
 
 @pytest.mark.parametrize("module", RULES, ids=lambda path: path.stem)
 def test_no_rules_module_iterates_over_a_set_display(module: Path) -> None:
-    """The order of a set's items differs from run to run; what it decides would not be deterministic."""
+    """The order of a set differs from run to run, so results that depend on it are not deterministic."""
     for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
         iterated = node.iter if isinstance(node, ast.For | ast.comprehension) else None
         assert not isinstance(iterated, ast.Set | ast.SetComp)

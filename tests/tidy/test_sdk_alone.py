@@ -1,4 +1,4 @@
-"""The SDK needs what its distribution depends on, and no extra: imports of everything else are blocked."""
+"""The SDK needs only the dependencies of the distribution, and no extra: other imports are blocked."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MODULES = {
     "python-multipart": "python_multipart",
     "redis[hiredis]": "redis",
 }
-"""What a package is imported by, where it is not its name."""
+"""Import names of packages that differ from the package's name."""
 
 SCRIPT = """
 import sys
@@ -37,12 +37,12 @@ rollbook_clients.sdk.connect("localhost:50051")
 
 
 def names(requirements: list[str]) -> set[str]:
-    """The packages that are required."""
+    """Return the names of the required packages."""
     return {re.split(r"[<>=]", each)[0] for each in requirements}
 
 
 def test_the_sdk_is_imported_without_any_extra() -> None:
-    """Whoever writes a bot does not install a service, a terminal and a page."""
+    """Authors of bots need not install a service, a terminal and a page."""
     extras = PROJECT["optional-dependencies"]
     wanted = set().union(*(names(extras[extra]) for extra in ("cli", "service", "terminal", "web")))
     blocked = {MODULES.get(name, name) for name in wanted if not name.startswith("rollbook")}
@@ -51,13 +51,13 @@ def test_the_sdk_is_imported_without_any_extra() -> None:
 
 
 def test_the_sdk_needs_little() -> None:
-    """And all extras together are everything."""
+    """The distribution needs four packages, and the extra `all` contains all others."""
     assert {"cryptography", "googleapis-common-protos", "grpcio", "protobuf"} == names(PROJECT["dependencies"])
     assert ["rollbook[cli,service,terminal,web]"] == PROJECT["optional-dependencies"]["all"]
 
 
 def test_the_command_line_says_which_extra_it_needs() -> None:
-    """A sentence in the place of a traceback."""
+    """The command prints a sentence instead of a traceback."""
     script = "import sys; sys.modules['cyclopts'] = None; from rollbook.__main__ import main; main()"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert 1 == done.returncode

@@ -1,4 +1,4 @@
-"""The shape of the repository, as a test."""
+"""The repository's top level has only the intended files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ALLOWED = {"pyproject.toml", "proto", "service", "clients", "replays", "tests", 
 
 
 def tracked() -> list[str]:
-    """The files that git tracks; none where this is not a checkout."""
+    """Return the files that git tracks; skips the test outside a checkout."""
     done = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         pytest.skip("not a checkout")
@@ -34,13 +34,13 @@ def test_no_lock_file_that_names_hosts_is_committed() -> None:
 
 
 def test_every_pinned_package_stands_once() -> None:
-    """Of two versions of one package whoever reads the list believes the first."""
+    """A reader of the list believes the first of two versions of one package."""
     lines = (ROOT / ".ci" / "constraints.txt").read_text(encoding="utf-8").splitlines()
     names = [line.partition("==")[0].lower() for line in lines]
     assert sorted(set(names)) == sorted(names)
 
 
 def test_every_reason_of_refusal_is_tested_somewhere() -> None:
-    """Every one can be reached."""
+    """Each reason of refusal has a test that triggers it."""
     tests = "\n".join(file.read_text(encoding="utf-8") for file in (ROOT / "tests").rglob("test_*.py"))
     assert [] == [reason.name for reason in Reason if not re.search(rf"Reason\.{reason.name}\b", tests)]

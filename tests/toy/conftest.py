@@ -1,3 +1,3 @@
-"""The toy's own package is no part of this one: whoever wants it makes it visible, as an installation would."""
+"""The toy is a package of its own; tests that need it make it importable, as an installation would."""
 
 collect_ignore = ["toy"]

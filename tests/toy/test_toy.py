@@ -1,7 +1,7 @@
-"""A fifth game costs its own files: the toy is played from its folder alone, as if somebody had installed it.
+"""A fifth game needs only its own files: the toy is played from its folder alone, like an installed package.
 
-Nothing but the folder `toy`, which holds rules and messages, and the entry point beside it is added; shared code has
-never heard of it. What is tried here with the toy works for any game that keeps to the contract.
+The tests add only the folder `toy`, with rules and messages, and its entry point; shared code does not name it. They
+show what works for any game that meets the contract.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ PATIENCE_SECONDS = 100
 
 @pytest.fixture(autouse=True)
 def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The toy is there, in this process and in those that it starts."""
+    """Make the toy importable in this process and its children."""
     monkeypatch.syspath_prepend(str(FOLDER))
     monkeypatch.setenv("PYTHONPATH", str(FOLDER))
     for found in (catalogue.rulesets, presentation):
@@ -57,13 +57,13 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def rollbook(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    """A command of the program."""
+    """Run a command of the program."""
     command = [sys.executable, "-m", "rollbook", *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def test_it_is_listed_among_the_games() -> None:
-    """In the order of the names, with its options in words."""
+    """It is listed in alphabetical order, with its options in words."""
     games = list(catalogue.current())
     assert sorted({*games, "toy", "wuerfelzoo"}) == games
     said = rollbook("games")
@@ -72,7 +72,7 @@ def test_it_is_listed_among_the_games() -> None:
 
 
 def test_it_is_simulated_and_its_plain_form_checks(tmp_path: Path) -> None:
-    """The option and the ace are words there, and hidden cards are all told in the end."""
+    """The option and the ace are words in the plain form, and all hidden cards are revealed at the end."""
     files = []
     for seed in range(10):
         file = tmp_path / f"{seed}.jsonl"
@@ -88,7 +88,7 @@ def test_it_is_simulated_and_its_plain_form_checks(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("aim", ["most", "fewest"])
 def test_its_replays_are_exact_and_what_they_hid_is_checked(aim: str) -> None:
-    """Everything is recomputed from the secret, what lies beside the events too."""
+    """The audit recomputes everything from the secret, including private data."""
     keys = Keys.of(SEED)
     replay = record(Simulation(find("toy"), {"aim": aim}, 3, SEED, 0), keys.heads)
     audited = audit(write(replay, keys.replays), read_keys(keys.public))
@@ -98,7 +98,7 @@ def test_its_replays_are_exact_and_what_they_hid_is_checked(aim: str) -> None:
 
 
 def test_what_an_unlisted_game_puts_into_a_file_is_canonical_as_well() -> None:
-    """No reader of listed games looks into an Any, so only the audit by its rules can find what was smuggled there."""
+    """Readers of listed games do not decode an Any, so only the audit with its rules can find hidden data in it."""
     unknown = b"\xfa\x07\x04Anna"
     replay = record(Simulation(find("toy"), {}, 3, SEED, 0), SERVICE.heads)
     audited = judged(replay, SERVICE)
@@ -128,7 +128,7 @@ def test_what_an_unlisted_game_puts_into_a_file_is_canonical_as_well() -> None:
 
 
 def test_its_views_come_back_from_their_messages() -> None:
-    """An empty hand is no hidden one."""
+    """An empty hand differs from a hidden one."""
     game = find("toy")
     match = Simulation(game, {}, 2, SEED, 0)
     for _ in match.events():
@@ -148,14 +148,14 @@ def test_its_views_come_back_from_their_messages() -> None:
 
 @pytest.mark.parametrize(("language", "said"), [("en", "Lay cards; as many"), ("de", "Leg Karten aus")])
 def test_its_rules_are_its_help_where_it_has_no_guide(language: str, said: str) -> None:
-    """A game without a guide has at least a paragraph."""
+    """A game without a guide shows at least a paragraph."""
     explained = rollbook("rules", "toy", "--language", language)
     assert (0, "The Toy", "") == (explained.returncode, *explained.stdout.splitlines()[:2])
     assert explained.stdout.splitlines()[2].startswith(said)
 
 
 def test_its_choices_are_made_and_shown_by_their_words() -> None:
-    """As those of a listed game, by the SDK: in a list, by name, and as the words that `match.choose` takes."""
+    """The SDK handles them like those of a listed game: in a list, by name, and as words for `match.choose`."""
     game = find("toy")
     match = Simulation(game, {}, 2, SEED, 0)
     state = next(
@@ -175,7 +175,7 @@ def test_its_choices_are_made_and_shown_by_their_words() -> None:
 
 
 def test_it_is_served_watched_archived_and_audited(tmp_path: Path) -> None:
-    """By a real service: two play, a seat and a stranger watch, and the file is exact."""
+    """At a real service two guests play, a seat and a stranger watch, and the file is exact."""
     data = tmp_path / "data"
     words = ["serve", "--data", str(data), "--listen", "127.0.0.1:0", "--durability", "relaxed", "--archive-after", "0"]
     with started([sys.executable, "-m", "rollbook", *words]) as service:
@@ -200,7 +200,7 @@ async def archived(file: Path) -> None:
 
 
 async def played(address: str) -> str:
-    """A whole match at this service; its id."""
+    """Play a whole match at this service; returns its id."""
     async with (
         asyncio.timeout(PATIENCE_SECONDS),
         connect(address, name="Anna") as anna,
@@ -224,7 +224,7 @@ async def played(address: str) -> str:
 
 
 async def play(match: Match, rng: Random) -> None:
-    """Play a seat to the end; what the rules do not take is tried once, and refused by the toy's own word."""
+    """Play a seat to the end; tries one illegal choice, which the toy's rules refuse."""
     game = find("toy")
     seat = (await match.join()).number
     await match.ready()
@@ -244,12 +244,12 @@ async def play(match: Match, rng: Random) -> None:
 
 
 async def watched(table: Table, match_id: str) -> list[object]:
-    """Everything that a stranger is shown."""
+    """Return all frames that a stranger receives."""
     return [frame async for frame in table.match(match_id).watch()]
 
 
 def assert_hidden(frames: list[object]) -> None:
-    """A stranger saw no hand before the end, and everything that was hidden after it."""
+    """Assert that a stranger saw no hand before the end, and all hidden cards after it."""
     game = find("toy")
     assert isinstance(frames[0], Confirmed)
     assert isinstance(frames[-1], Ended)
@@ -262,7 +262,7 @@ def assert_hidden(frames: list[object]) -> None:
 
 @pytest.mark.parametrize(("language", "said"), [("en", "lays"), ("de", "legt")])
 def test_it_is_drawn_and_told_in_both_languages(language: str, said: str) -> None:
-    """Every event has its sentence and every moment a board, on which a stranger sees how many cards a hand has."""
+    """Every event has its sentence, and every moment a board with the size of each hand."""
     match = Simulation(find("toy"), {}, 3, SEED, 0)
     words = Words(language)
     drawn = ["\n".join(line.plain for line in draw_board(match.match, Watcher.PUBLIC, words)) for _ in match.events()]
@@ -274,7 +274,7 @@ def test_it_is_drawn_and_told_in_both_languages(language: str, said: str) -> Non
 
 
 def test_a_file_of_it_is_shown(tmp_path: Path) -> None:
-    """By the command, as any file is: the account, and a board."""
+    """`rollbook show` prints the account and a board."""
     file = tmp_path / "toy.rollbook"
     keys = Keys.of(SEED)
     file.write_bytes(write(record(Simulation(find("toy"), {}, 2, SEED, 0), keys.heads), keys.replays))
@@ -284,5 +284,5 @@ def test_a_file_of_it_is_shown(tmp_path: Path) -> None:
 
 
 def test_its_refusal_is_one_of_the_contract() -> None:
-    """A client that has never heard of the toy knows the reason, and shows the sentence."""
+    """A client without the toy knows the reason, and shows the sentence."""
     assert RefusalReason.Name(RefusalReason.REFUSAL_REASON_RULE).endswith("_RULE")

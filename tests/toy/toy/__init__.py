@@ -1,7 +1,7 @@
-"""The toy, version 1: cards are dealt in secret, and laid for as many points as cards laid at once, squared.
+"""The toy, version 1: secret cards are dealt and laid; the cards laid at once score their number squared.
 
-Nobody plays it. It has what a game can have that shared code must not know by name: hidden cards, an option of words,
-choices that are described, a number that is written as a word, and a rule of its own that refuses.
+The toy is only for tests. It has the features of games that shared code must not know by name: hidden cards, an option
+of words, described choices, a number that is written as a word, and a rule of its own that refuses.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The toy as people see it, in both languages."""
+"""The presentation of the toy, in both languages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from toy.rules import ACE, Card, Choice, Dealt, Lay, Name, Outcome, View
 
 
 def board(view: View, seating: Seating, room: Room, _spotlight: Spotlight = NOTHING_MARKED) -> Block:
-    """A line a seat: who it is, what it has laid, and its hand or how many cards that are."""
+    """Return a line for each seat: its name, its laid cards, and its hand or the size of the hand."""
     lines = []
     for seat, player in enumerate(view.players):
         laid = _cards(player.laid, seating)
@@ -36,12 +36,12 @@ def board(view: View, seating: Seating, room: Room, _spotlight: Spotlight = NOTH
 
 
 def menu(_view: View, legal: Choices[Choice], seating: Seating) -> tuple[MenuEntry, ...]:
-    """An entry for each choice; a hand is small."""
+    """Return an entry for each choice; a hand is small."""
     return tuple(MenuEntry(_label(choice, seating), choice=choice) for choice in legal)
 
 
 def story(move: Choice | Outcome, moment: Moment, seating: Seating) -> Iterator[Sentence]:
-    """What happened, in one line."""
+    """Yield one line for the event."""
     match move:
         case FirstSeat(seat):
             yield sentence(seat, "told.drawn", seating)

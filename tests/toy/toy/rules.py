@@ -40,7 +40,7 @@ OPTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Dealt:
-    """Outcome: the cards that a seat is dealt; None for what the viewer may not see."""
+    """Outcome: the cards dealt to a seat; None for cards hidden from the viewer."""
 
     seat: int
     cards: tuple[Card | None, ...]
@@ -48,7 +48,7 @@ class Dealt:
 
 @dataclass(frozen=True, slots=True)
 class Lay:
-    """Choice: the own cards that are laid."""
+    """Choice: the cards of the hand to lay."""
 
     cards: tuple[Card, ...]
 
@@ -66,12 +66,12 @@ Outcome: TypeAlias = FirstSeat | Dealt
 
 @dataclass(frozen=True, slots=True)
 class Subsets:
-    """What may be laid of a hand: any of its cards, but the ace only with all the others."""
+    """The cards that may be laid from a hand: any of them, but the ace only with all others."""
 
     hand: tuple[Card, ...]
 
     def __iter__(self) -> Iterator[Choice]:
-        """By number of cards, then by the cards."""
+        """Yield them by number of cards, then by the cards."""
         others = [card for card in self.hand if card != ACE]
         for number in range(1, len(others) + 1):
             yield from map(Lay, combinations(others, number))
@@ -83,12 +83,12 @@ class Subsets:
         return choice in tuple(self)
 
     def __len__(self) -> int:
-        """How many there are."""
+        """The number of choices."""
         has_ace = ACE in self.hand
         return (1 << len(self.hand) - has_ace) - 1 + has_ace
 
     def sample(self, uniform: Uniform) -> Choice:
-        """Each as likely."""
+        """Return a random choice, each equally likely."""
         return tuple(self)[uniform(len(self))]
 
 
@@ -105,22 +105,22 @@ class State:
     laid: list[tuple[Card, ...]]
     points: list[int]
     namer: int | None = None
-    """The seat that was drawn."""
+    """The drawn seat, which names the first one."""
     seat: int | None = None
-    """The seat that lays next, once it has been named."""
+    """The seat that lays next; None before the naming."""
     served: int = 0
-    """How many seats have been dealt their cards."""
+    """The number of seats that have their cards."""
     stock: list[Card] = field(default_factory=lambda: list(CARDS))
 
 
 def begin(options: Options, seats: int) -> State:
-    """Before anything has happened."""
+    """Return the state before the first event."""
     nothing: list[tuple[Card, ...]] = [()] * seats
     return State(str(options["aim"]), int(options["hand"]), nothing.copy(), nothing.copy(), [0] * seats)
 
 
 def copy(state: State) -> State:
-    """A state of its own."""
+    """Return an independent copy."""
     return State(
         state.aim,
         state.dealt,
@@ -138,7 +138,7 @@ def copy(state: State) -> State:
 
 
 def awaited(state: State) -> Awaited:
-    """The draw of a seat, the deal, the naming, then turns until all hands are empty."""
+    """Return what is awaited: the draw of a seat, the deal, the naming, then turns until all hands are empty."""
     if state.namer is None:
         return first_seat(len(state.hands))
     if state.served < len(state.hands):
@@ -149,7 +149,7 @@ def awaited(state: State) -> Awaited:
 
 
 def outcome(state: State, values: tuple[Value, ...]) -> Outcome:
-    """What was drawn, in the toy's own terms."""
+    """Return the outcome for the drawn values."""
     if state.namer is None:
         return FirstSeat(cast("int", values[0]))
     return Dealt(state.served, cast("tuple[Card, ...]", values))
@@ -159,7 +159,7 @@ def outcome(state: State, values: tuple[Value, ...]) -> Outcome:
 
 
 def legal(state: State) -> Choices[Choice]:
-    """Seats to name, or subsets of a hand."""
+    """Return the seats to name, or the subsets of a hand."""
     now = awaited(state)
     if not isinstance(now, ToChoose):
         return Listed()
@@ -175,7 +175,7 @@ def caretaker(state: State) -> Choice:
 
 
 def play(state: State, move: Choice | Outcome) -> None:
-    """Take the move into the state, or refuse it."""
+    """Apply the move to the state, or refuse it."""
     now = awaited(state)
     match move:
         case FirstSeat(seat) if state.namer is None:
@@ -225,7 +225,7 @@ def _lay(state: State, seat: int, cards: tuple[Card, ...]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Player:
-    """One seat as a pair of eyes sees it."""
+    """One seat from a perspective."""
 
     hand: tuple[Card, ...] | None
     hand_size: int
@@ -235,7 +235,7 @@ class Player:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The table, with the hands that this pair of eyes may see."""
+    """The table from a perspective."""
 
     aim: str
     seat: int | None
@@ -244,7 +244,7 @@ class View:
 
 
 def view(state: State, perspective: Perspective) -> View:
-    """A seat sees its own hand, a judge all of them."""
+    """A seat sees its own hand, a judge all hands."""
     return View(
         aim=state.aim,
         seat=state.seat if any(state.hands) else None,
@@ -262,12 +262,12 @@ def view(state: State, perspective: Perspective) -> View:
 
 
 def seen(_state: State, happened: Outcome, perspective: Perspective) -> Outcome:
-    """Cards are for the seat that is dealt them, and for a judge."""
+    """The dealt seat and judges see the cards."""
     if isinstance(happened, Dealt) and perspective not in {happened.seat, Watcher.JUDGE}:
         return Dealt(happened.seat, (None,) * len(happened.cards))
     return happened
 
 
 def places(state: State) -> tuple[int, ...]:
-    """By points, the most or the fewest first."""
+    """Rank by points, the most or the fewest first."""
     return shared_places([points if state.aim == "most" else -points for points in state.points])

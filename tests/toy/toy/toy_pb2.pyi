@@ -150,7 +150,7 @@ Global___ToyChoice: _TypeAlias = ToyChoice  # noqa: Y015
 
 @_typing.final
 class ToyOutcome(_message.Message):
-    """What chance gave, as far as everybody may know it."""
+    """What chance gave: the part that is public."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -206,7 +206,7 @@ Global___ToyOutcome: _TypeAlias = ToyOutcome  # noqa: Y015
 
 @_typing.final
 class ToyHidden(_message.Message):
-    """What an outcome does not say to everybody."""
+    """The hidden part of an outcome."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
