@@ -227,7 +227,7 @@ def test_eyes_that_nobody_has_are_no_replay(eyes: tuple[int, int | None], verdic
     kind, seat = eyes
     body, _ = body_and_names(MATCHES["cant_stop"])
     body.perspective.SetInParent()
-    body.perspective.kind = kind  # also invalid numbers
+    body.perspective.kind = kind  # type: ignore[assignment]  # also invalid numbers
     if seat is not None:
         body.perspective.seat = seat
     assert UNREADABLE == verdict(file_of(body.SerializeToString(deterministic=True), footer_of(MATCHES["cant_stop"])))

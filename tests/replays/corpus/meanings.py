@@ -152,7 +152,7 @@ def names_and_eyes() -> Iterator[Sample]:
     for kind, seat in ((0, None), (4, None), (1, 0), (3, 0), (2, None)):
         body, _ = body_and_names(whole)
         body.perspective.SetInParent()
-        body.perspective.kind = kind  # also invalid numbers
+        body.perspective.kind = kind  # type: ignore[assignment]  # also invalid numbers
         if seat is not None:
             body.perspective.seat = seat
         yield sample(f"eyes-{kind}-{seat}", _file(body, whole), UNREADABLE)
