@@ -33,7 +33,7 @@ PLACES = {
 TRIED = {
     *PLACES,
     *("tests.rules.perft", "tests.sim", "tests.fuzz", "tests.bench", "tests.mutants", "tests.faults"),
-    *("tests.clients.web.pictures", "tests.clients.web.readme_picture"),
+    *("tests.clients.web.pictures", "tests.clients.web.readme_picture", "tests.tidy.sample_sentences"),
 }
 """Scripts with tests of their own, or whose output is reviewed by people."""
 
