@@ -209,7 +209,7 @@ def backed_up(tmp_path: Path) -> tuple[Path, bytes]:
 
 
 def test_every_single_flipped_bit_of_a_backup_is_found(tmp_path: Path) -> None:
-    """Also a bit that changes no file, such as one of a header's time: any change makes the backup untrusted."""
+    """Verification finds every flipped bit, even one that changes no file, such as a bit of a header's time."""
     out, whole = backed_up(tmp_path)
     assert 2 == verify(out)
     flipped = bytearray(whole)

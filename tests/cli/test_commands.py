@@ -153,7 +153,7 @@ def test_wrong_usage_is_explained_and_ends_with_64(words: tuple[str, ...], said:
 
 @pytest.mark.parametrize("value", ["0", "1", "30", "999"])
 def test_every_kind_of_value_of_rounds_to_can_be_simulated(tmp_path: Path, value: str) -> None:
-    """Also a value that lets the match run until the log is full."""
+    """The values include one that lets the match run until the log is full."""
     words = ("--seats", "5", "--option", f"rounds_to={value}", "--seed", "1", "--out", str(tmp_path))
     assert 0 == rollbook("simulate", "wuerfelzoo", *words).returncode
     assert 0 == rollbook("check", str(tmp_path / "wuerfelzoo-1-0.jsonl")).returncode

@@ -344,7 +344,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Stranger, list
 def test_what_a_crash_left_is_finished_by_the_same_command(
     step: str, kept: tuple[Path, Stranger, list[str]], tmp_path: Path
 ) -> None:
-    """Also left-over drafts and an unfinished rewrite of the store are removed."""
+    """The second run also removes left-over drafts and an unfinished rewrite of the store."""
 
     async def scenario() -> None:
         data = tmp_path / "data"

@@ -37,6 +37,6 @@ def test_a_title_leads_to_its_game_and_nothing_else_does(game: AnyGame) -> None:
 
 
 def test_the_same_match_is_simulated_by_id_and_by_title() -> None:
-    """Also for a title with an umlaut."""
+    """Both names give the same bytes, even for a title with an umlaut."""
     by_id, by_title = (rollbook("simulate", name, "--seed", "1", "--json") for name in ("wuerfelzoo", "Würfelzoo"))
     assert (0, by_id.stdout) == (by_title.returncode, by_title.stdout)

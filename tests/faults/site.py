@@ -130,7 +130,7 @@ class Serving:
         return self.process.wait(START_SECONDS)
 
     def children(self, word: str) -> list[psutil.Process]:
-        """Its child processes whose command line contains this word."""
+        """Return the service's child processes whose command line contains this word."""
         with suppress(psutil.NoSuchProcess):
             return [
                 child

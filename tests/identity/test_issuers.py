@@ -114,7 +114,7 @@ def test_whatever_is_wrong_with_a_file_nobody_is_trusted_by_it(
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"{", b"\xff", b"[" * 60_000, b'{"issuer":"a","roles":["player"]}'])
 def test_what_is_no_description_is_refused(tmp_path: Path, data: bytes) -> None:
-    """Also bytes that are no JSON, and deeply nested JSON."""
+    """Refused data includes bytes that are no JSON, and deeply nested JSON."""
     path = tmp_path / "club.json"
     path.write_bytes(data)
     path.chmod(0o600)

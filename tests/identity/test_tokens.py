@@ -196,7 +196,7 @@ def test_every_reason_can_be_reached() -> None:
     ("claim", "value"), [(claim, value) for claim, values in INVALID.items() for value in values], ids=repr
 )
 def test_claims_that_are_missing_or_out_of_bounds_are_refused_by_name(claim: str, value: Any) -> None:
-    """Also in signed tokens: an issuer's mistake must not become an unexpected exception."""
+    """Signed tokens are checked too: an issuer's mistake must not become an unexpected exception."""
     refused = refusal(token(**{claim: value}))
     assert TokenReason.CLAIM_INVALID == refused.reason
     assert refused.why.startswith(f"the claim {claim} must ") or (claim, "exp") == ("iat", refused.why.split()[2])
@@ -357,7 +357,7 @@ def test_a_service_with_another_audience_takes_only_its_own_tokens() -> None:
 
 @pytest.mark.parametrize("role", Role)
 def test_what_is_minted_is_taken(role: Role) -> None:
-    """By every verifier that trusts the key."""
+    """Every verifier that trusts the key accepts the minted token."""
     matches = ("m1", "m2") if role is Role.JUDGE else ()
     minted = Issuer(OURS).mint(
         "ben", role, name="Be\u0301n", issued_at=NOW, lifetime_seconds=60, matches=matches, jti="7"

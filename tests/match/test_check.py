@@ -153,7 +153,7 @@ def test_time_outs_forfeits_and_caretakers_are_checked() -> None:
 
 
 def test_an_unfinished_match_is_said_to_be_so_and_accepted_when_asked() -> None:
-    """Its dice cannot be proved, because the secret is not revealed yet."""
+    """The dice of an unfinished match cannot be proved, because its secret is not revealed yet."""
     lines = list(simulated("raffzahn"))[:40]
     line, reason = wrong(lines)
     assert (40, True) == (line, "--unfinished" in reason)
@@ -162,7 +162,7 @@ def test_an_unfinished_match_is_said_to_be_so_and_accepted_when_asked() -> None:
 
 
 def test_an_aborted_match_is_good_without_a_result() -> None:
-    """Its draws are proved."""
+    """The draws of an aborted match are proved."""
     table = Table().start().choose()
     checked = check(table.take(Sealed(None, "by_operator", SECRET)).lines())
     assert (True, True) == (checked.finished, checked.dice_proved)

@@ -54,7 +54,7 @@ def test_what_was_pardoned_counts_for_one_wait_only() -> None:
 
 
 def test_a_wait_that_runs_goes_on_when_the_same_seat_is_still_awaited() -> None:
-    """Its charge so far and its pardons are kept."""
+    """The charge of the wait so far and its pardons are kept."""
     clock = waiting()
     clock.pardon(1_000)
     clock.wait_for(0, 5_000)

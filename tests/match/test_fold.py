@@ -111,7 +111,7 @@ def test_a_seat_that_the_match_does_not_have_breaks_the_lifecycle_before_it_brea
 
 
 def test_a_refused_choice_leaves_the_turn_where_it_was() -> None:
-    """This includes the first choice of a turn after a time-out of the previous seat."""
+    """The turn stays where it was, even at the first choice of a turn after a time-out."""
     table = Table(seats=3).start()
     time_out_turn(table)
     late = table.match.turn_of

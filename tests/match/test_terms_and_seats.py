@@ -52,7 +52,7 @@ def test_a_match_with_a_clock_or_without_such_terms_never_expires(terms: Terms) 
 
 
 def test_a_match_that_is_over_does_not_expire() -> None:
-    """Its result stays."""
+    """The result of a finished match stays."""
     played = Played(terms=EXPIRING).start()
     match = played.ledger.match
     match.forfeited.append(0)
@@ -75,7 +75,7 @@ def test_every_seat_that_is_not_ready_is_named() -> None:
 
 
 def test_a_bot_of_the_house_is_named_in_its_event() -> None:
-    """Its `seat_taken` has the mark, which survives encoding; other players have none."""
+    """The event `seat_taken` of a bot has a mark that survives encoding; other players' events have none."""
     played = Played()
     for player, house in (("p0", True), ("p1", False)):
         decision = played.append(decide(played.ledger, TakeSeat(played.by(player), house=house)))

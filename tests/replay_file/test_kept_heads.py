@@ -62,6 +62,6 @@ def test_a_head_that_says_something_twice_is_refused() -> None:
 
 @pytest.mark.parametrize("line", ["{", "\x1b[2J", "# mine\x0b{}\n{", "[" * 900, "[]", '"' + "x" * 1_000 + '"', "7"])
 def test_what_is_no_json_object_is_refused(line: str) -> None:
-    """This includes nested and long values that could harm a parser."""
+    """Nested and long values, which could harm a parser, are refused too."""
     with pytest.raises(WrongLine):
         read_heads(line)

@@ -136,7 +136,7 @@ def test_what_is_not_allowed_is_refused_for_its_reason_and_changes_nothing(
 
 
 def test_a_refusal_of_another_tile_names_the_tile_on_offer() -> None:
-    """The client can show the right tile."""
+    """The refusal names the offered tile, so that a client can show it."""
     refused = refusal(deciding(), Take(13, safe=False))
     assert {"tile": 13, "offered": 12, "dice": ("10", "1", "1")} == refused.facts
     assert "legal now: take 12" == refused.learn

@@ -198,7 +198,7 @@ def test_example_michaela_lays_four_boars_on_two_and_wins() -> None:
 
 
 def test_a_larger_species_must_have_exactly_as_many_dice() -> None:
-    """Neither more nor fewer of a larger species replace what lies there."""
+    """A larger species replaces the middle only with exactly as many dice."""
     state = position("bear bear bear", "trap", middle="fox fox")
     bears = dice(state, 0)
     assert Reason.COUNT_DOES_NOT_FIT == illegal(state, Play(bears))
@@ -333,7 +333,7 @@ def test_ruling_the_squirrels_target_is_another_seat() -> None:
 
 
 def test_ruling_a_seat_with_only_traps_and_x2_can_only_reroll() -> None:
-    """Neither can be laid without an animal."""
+    """Traps and x2 dice cannot be laid without an animal."""
     state = position("trap trap x2", "worm")
     assert TurnChoices((), dice(state, 0, "x2"), dice(state, 0)) == turn(state)
     assert 7 == len(list(turn(state)))

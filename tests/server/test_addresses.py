@@ -121,7 +121,7 @@ def test_a_gateway_says_for_whom_it_calls(tokens: Sequence[str], address: str) -
     ],
 )
 def test_a_network_that_is_banned_holds_the_callers_in_it(banned: str, peer: str, is_inside: bool) -> None:
-    """Also where the caller's own limit counts a whole IPv6 household."""
+    """A ban holds for the exact network, even where limits count a whole IPv6 household as one caller."""
     caller = Addresses().of(Context(peer))
     assert is_inside == (bannable_network(banned) in bannable_networks_around(caller))
 

@@ -35,7 +35,7 @@ class Asked:
     """In seconds of the simulation."""
     method: str
     match_id: str
-    """Also for a match that the request opens; empty if no match is concerned."""
+    """The match of the request, even if the request opens it; empty for requests without a match."""
     request: Message
 
 

@@ -284,7 +284,10 @@ class Planted:
     also: tuple[Fault, ...] = ()
     """Faults that the bug needs to do harm."""
     most_seeds: int = 64
-    """Not every seed shows the bug: different dice need two processes that decide the same event at once."""
+    """The most seeds to try.
+
+    Only some seeds show a bug: different dice need two processes that decide the same event at once.
+    """
 
 
 PLANTED: Final = (

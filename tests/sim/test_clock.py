@@ -54,7 +54,7 @@ def test_what_is_due_at_once_runs_in_an_order_that_the_seed_draws() -> None:
 
 
 def test_time_outs_come_when_they_are_due() -> None:
-    """Also if the awaited result would come right after the time-out."""
+    """A time-out comes first even if the awaited result would come right after it."""
 
     async def wait() -> float:
         with pytest.raises(TimeoutError):

@@ -69,7 +69,7 @@ def test_whoever_waits_for_a_process_that_is_killed_gets_no_answer() -> None:
 
 
 def test_a_process_that_was_killed_appends_nothing_more() -> None:
-    """Not even while its tasks are cancelled."""
+    """A killed process appends nothing, not even while its tasks are cancelled."""
 
     async def scenario(world: World, process: Process, client: Client) -> None:
         opened = await client.call_once("OpenMatch", opening("request-1"))

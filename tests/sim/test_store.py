@@ -38,7 +38,7 @@ def entries(*events: bytes) -> list[Entry]:
 
 
 def test_an_append_whose_answer_is_lost_may_have_happened() -> None:
-    """Its outcome is unknown, while a read without an answer simply fails."""
+    """The outcome of such an append is unknown, while a read without an answer simply fails."""
 
     async def scenario(store: Store, weather: Weather, log: SimulatedLog) -> None:
         weather.lost = 0.5

@@ -194,7 +194,7 @@ async def test_a_cluster_promotes_replicas_of_any_priority(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("binary", [None, OLDEST_REDIS])
 async def test_many_write_at_once_and_each_is_confirmed(tmp_path: Path, binary: Path | None) -> None:
-    """Also with the oldest server, whose WAIT includes concurrent writes of other clients."""
+    """Each write is confirmed, even by the oldest server, whose WAIT includes concurrent writes of other clients."""
     durability: Any = "replicated" if binary is None else "replicated-memory"
     with (
         copied(tmp_path / "pair", settings=ONE, binary=binary) as store,

@@ -79,7 +79,7 @@ async def test_a_place_is_taken_back_only_by_its_last_reservation(
 async def test_a_bucket_gives_as_many_as_it_holds_and_says_when_there_is_one_more(
     log: MatchStore, other: MatchStore, match_id: str
 ) -> None:
-    """Also for concurrent draws over two connections; the bucket refills steadily."""
+    """Concurrent draws over two connections share the bucket, which refills steadily."""
     waits = await asyncio.gather(*[(log, other)[number % 2].draw(match_id, 5, HOUR_MS) for number in range(12)])
     assert 5 == waits.count(0)
     assert all(0 < wait <= HOUR_MS // 5 for wait in waits if wait)
@@ -87,7 +87,7 @@ async def test_a_bucket_gives_as_many_as_it_holds_and_says_when_there_is_one_mor
 
 
 async def test_a_bucket_fills_again(log: MatchStore, match_id: str) -> None:
-    """By the store's clock, one after the other."""
+    """The bucket refills one by one, by the store's clock."""
     assert [0, 0] == [await log.draw(match_id, 2, 400) for _ in range(2)]
     async with asyncio.timeout(20):
         while wait := await log.draw(match_id, 2, 400):

@@ -144,7 +144,7 @@ async def test_what_is_answered_at_once_counts_not_while_another_question_is_ove
 
 
 async def test_nothing_that_a_replaced_master_says_counts_over_any_connection(tmp_path: Path) -> None:
-    """Neither over old connections nor over new ones, also in a process that missed the switch."""
+    """The process ignores replies over old and new connections, even if it missed the switch."""
     with watched(tmp_path) as store:
         log = await RedisLog.connect(store.url)
         named: Any = log.dispatch.servers

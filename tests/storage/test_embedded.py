@@ -166,7 +166,7 @@ async def test_a_directory_serves_one_service_at_a_time(short_directory: Path) -
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with another")
 async def test_the_server_ends_with_its_service(short_directory: Path) -> None:
-    """Also if the service is killed."""
+    """The store server ends even if the service is killed."""
     process, server_id = service(short_directory)
     kill(process)
     await until(lambda: not alive(server_id))

@@ -42,7 +42,7 @@ async def erased(server: Server) -> RedisLog:
 
 @pytest.mark.parametrize("kind", ["valkey", "oldest_redis", "cluster"])
 async def test_a_rewritten_store_has_no_byte_of_what_was_erased(kind: str, tmp_path: Path) -> None:
-    """Also if an earlier rewrite is still running; the remaining word is found, which proves that the search works."""
+    """An earlier rewrite may still run; the search finds the remaining word, which proves that the search works."""
     binary = OLDEST_REDIS if kind == "oldest_redis" else find_server()
     with running(binary, tmp_path, PLAIN, slots=ALL_SLOTS if kind == "cluster" else range(0)) as server:
         log = await erased(server)

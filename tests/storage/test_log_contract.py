@@ -56,7 +56,7 @@ async def test_positions_count_from_one_without_a_gap(log: MatchStore, match_id:
 
 
 async def test_an_append_to_another_position_writes_nothing(log: MatchStore, match_id: str) -> None:
-    """Neither after the head, which would leave a gap, nor before it, which would rewrite delivered events."""
+    """An append after the head would leave a gap, and one before it would rewrite delivered events."""
     await log.append(match_id, 0, entries(b"one", b"two"))
     for expected in (0, 1, 3, 7):
         assert Conflict(2) == await log.append(match_id, expected, entries(b"other", b"others"), lobby=LobbyEntry(b"x"))
@@ -228,7 +228,7 @@ async def test_a_match_may_be_called_anything(log: MatchStore) -> None:
 
 
 async def test_big_entries_are_kept_whole(log: MatchStore, match_id: str) -> None:
-    """Also for entries larger than any network buffer."""
+    """Entries larger than any network buffer are stored completely."""
     big = [Entry(b"\x00\xff" * 500_000, b"p" * 300_000), Entry(b"small")]
     assert Appended(2) == await log.append(match_id, 0, big)
     assert big == await log.read(match_id)
@@ -421,7 +421,7 @@ async def test_an_append_may_have_to_wait_for_the_stores_own_clock(
 
 
 async def test_an_archived_match_refuses_a_stale_append(store: Store, match_id: str) -> None:
-    """Its entries are gone, but the match can neither be continued nor opened again."""
+    """The entries of the match are gone, but the match can neither be continued nor opened again."""
     log = await store.connect()
     await log.append(match_id, 0, entries(b"one", b"two", b"sealed"))
     await log.trim(match_id)
@@ -501,7 +501,7 @@ async def leased(log: MatchStore, holder: str, lease_ms: int) -> None:
 async def test_a_lease_is_taken_over_once_its_holder_is_not_heard_of_any_more(
     log: MatchStore, other: MatchStore, match_id: str
 ) -> None:
-    """By the store's clock, and not before its time; the former holder gets False when it returns."""
+    """The lease moves by the store's clock, and not before its time; the former holder gets False."""
     dead, heir = f"{match_id}-dead", f"{match_id}-heir"
     await leased(log, dead, 400)
     since_ms = await log.now_ms()

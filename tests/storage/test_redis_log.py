@@ -172,7 +172,7 @@ async def test_a_cancellation_does_not_wait_for_the_server(steps: int, tmp_path:
 
 
 async def test_many_more_matches_than_one_read_names_can_be_waited_for(log: RedisLog, match_id: str) -> None:
-    """Also if a wait takes over reads of the previous one, with an entry for any of them."""
+    """A wait can take over the reads of the previous wait, with an entry for any of them."""
     after = {f"{match_id}-{number}": 0 for number in range(2 * MOST_KEYS + 7)}
     names = list(after)
     for name in (names[0], names[MOST_KEYS], names[-1]):

@@ -54,7 +54,7 @@ def test_every_choice_of_monte_carlo_is_legal(case: Case) -> None:
 @pytest.mark.parametrize("strategy", ["random", "heuristic", "monte_carlo:playouts=60"])
 @pytest.mark.parametrize("game", EVERY_GAME)
 def test_the_same_seed_gives_the_same_choices(game: str, strategy: str) -> None:
-    """So a duel can be repeated."""
+    """With the same seed a duel can be repeated."""
     case = next(case for case in CASES if case.game.name == game)
     here = some_positions(case, seed=5, count=4)
     chosen = [[choose(strategy, case, state, seat, seed=9) for state, seat in here] for _ in range(2)]

@@ -115,7 +115,7 @@ def test_a_watch_without_views_tells_the_same_events() -> None:
 
 
 def test_a_watch_begins_behind_any_position_that_was_seen() -> None:
-    """This includes the end of a finished match; a position of another match is refused, without evidence of a loss."""
+    """A watch can begin at the end of a finished match; a position of another match is refused as no loss."""
 
     async def scenario(theatre: Theatre) -> None:
         async with tables(theatre, "Anna", "Ben") as players:

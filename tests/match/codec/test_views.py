@@ -39,7 +39,7 @@ def test_views_and_legal_choices_read_back_as_the_rules_give_them(name: str) -> 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_options_read_back_as_they_were_agreed(case: Case) -> None:
-    """This includes an edition, which is a word in the rules and a number in messages."""
+    """An edition is a word in the rules and a number in messages."""
     written = write_options(case.game, case.options).SerializeToString()
     assert case.options == read_options(case.game, games_pb2.Options.FromString(written), case.seats)
 

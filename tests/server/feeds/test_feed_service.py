@@ -441,7 +441,7 @@ def test_a_delayed_viewer_is_served_from_the_past_on_every_frame(monkeypatch: py
 
 
 def test_who_asks_for_no_views_is_told_the_same_events_and_heads_without_them() -> None:
-    """This holds for spectators and seats, also for the awaited one; other subscribers still get views."""
+    """Spectators and seats, even the awaited one, get frames without views; other subscribers still get views."""
 
     async def scenario(world: Theatre) -> None:
         match_id, people = await world.started("allie_gator", 2)

@@ -282,7 +282,7 @@ def test_a_frame_is_made_once_for_everybody_at_the_same_place() -> None:
 
 
 def test_a_watcher_that_takes_a_seat_is_told_that_it_sees_with_other_eyes() -> None:
-    """Its feed ends with the position; the next feed resumes there with the seat's perspective."""
+    """The watcher's feed ends with its position; the next feed resumes there with the seat's perspective."""
 
     async def scenario() -> None:
         stage = Stage()

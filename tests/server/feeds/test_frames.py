@@ -74,7 +74,7 @@ def test_where_nothing_is_hidden_there_are_two_frames_at_most(name: str) -> None
 
 
 def test_where_something_is_hidden_everybody_has_a_frame_of_their_own() -> None:
-    """Also where two perspectives happen to see the same: only the bytes would show that."""
+    """Each perspective has its own frame, even if two of them see the same; only the bytes would show that."""
     messages = frames()
     for channel, events, ledger in told("allie_gator"):
         sent = {messages.of(channel.frame(one, ledger.match.sequence - len(events))) for one in eyes(ledger)}

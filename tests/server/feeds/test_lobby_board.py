@@ -129,7 +129,7 @@ def test_of_a_match_with_a_delay_only_who_sits_at_it_sees_more() -> None:
 
 
 def test_a_private_match_is_not_on_the_board() -> None:
-    """Also not for its own players: the board has only what is public."""
+    """The board shows public matches only, even to the players of a private match."""
 
     async def scenario(world: World) -> None:
         shown = (await world.person("p0").open()).match_id

@@ -127,7 +127,7 @@ async def live_is_catch_up_is_afterwards(world: Theatre) -> None:
 
 
 async def everything_is_revealed_before_the_end(world: Theatre) -> None:
-    """Also for a client that resumes at the seal, so that it can still check all draws."""
+    """Every watcher gets the hidden outcomes, even one that resumes at the seal, so that it can check all draws."""
     match_id, people = await world.started("allie_gator")
     await play(world, match_id, people)
     await world.abort(match_id)

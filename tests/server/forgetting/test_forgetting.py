@@ -155,7 +155,7 @@ def test_no_byte_of_the_index_has_a_name_that_its_file_has_no_more(tmp_path: Pat
 
 
 def test_without_its_archive_a_process_does_not_say_that_it_has_forgotten(tmp_path: Path) -> None:
-    """Its index may have names that it cannot compare with the files."""
+    """The process's index may have names that it cannot compare with the files of the archive."""
 
     async def scenario(keeper: Keeper) -> None:
         with pytest.raises(ArchiveUnavailable):
@@ -165,7 +165,7 @@ def test_without_its_archive_a_process_does_not_say_that_it_has_forgotten(tmp_pa
 
 
 def test_a_selection_takes_names_and_not_seats_without_one() -> None:
-    """By match all named seats; by name only exact matches; by reference every seat of that player."""
+    """A match selects all its named seats, a name only exact matches, a reference every seat of that player."""
     names, players = ["Anna", "", "anna"], [b"1", b"2", b"3"]
     assert {0, 2} == Selection(frozenset({"m"})).seats("m", names, players)
     assert set() == Selection(frozenset({"m"})).seats("other", names, players)

@@ -213,7 +213,7 @@ def test_only_a_share_of_calls_is_logged_and_all_that_failed_by_our_fault(share:
 
 
 def test_a_caller_who_is_gone_before_the_answer_has_cancelled() -> None:
-    """This is neither a failure nor a refusal, so it is logged at level info."""
+    """A cancelled call is neither a failure nor a refusal, so it is logged at level info."""
     refusals: list[str] = []
     statuses: list[str] = []
 

@@ -64,7 +64,7 @@ def test_open_running_finished_and_archived_matches_are_one_list(tmp_path: Path)
 
 
 def test_lists_of_what_is_over_are_filtered_like_all_others(tmp_path: Path) -> None:
-    """By game, state, seat and name, before and after archiving; each summary equals that of GetMatch."""
+    """The filters are game, state, seat and name, before and after archiving; each summary equals that of GetMatch."""
 
     async def scenario(keeper: Keeper) -> None:
         finished, people = await keeper.over()

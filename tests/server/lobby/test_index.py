@@ -116,7 +116,7 @@ def test_lists_are_the_same_with_an_index_and_without(store: Server) -> None:
     "row", [b"", b"\n\n\xff", b"{digest}", b"{digest}\nplace\nsweep\nlong\npublic//", b"\xff\n" * 9]
 )
 def test_a_row_that_was_scribbled_over_stops_nobody(store: Server, row: bytes) -> None:
-    """Neither comparing nor sweeping fails at any content, and one round restores the row."""
+    """Comparing and sweeping succeed with any content of a row, and one round restores the row."""
 
     async def scenario(one: World, other: World) -> None:
         await some_matches(one, other)

@@ -119,7 +119,7 @@ def test_a_rematch_of_a_private_match_is_private_and_its_players_need_no_code() 
 
 
 def test_behind_a_rematch_that_was_aborted_there_is_another_one() -> None:
-    """Its id follows from the previous match and the aborted one, so all players meet there; the number is limited."""
+    """The new id follows from the previous match and the aborted rematch, so all players meet in one match."""
 
     async def scenario(world: World) -> None:
         before, (one, two) = await finished(world)

@@ -107,7 +107,7 @@ def test_before_its_seats_are_closed_a_match_with_a_delay_is_seen_as_it_is() -> 
 
 
 def test_clocks_are_shown_while_a_match_with_a_clock_runs() -> None:
-    """By the store's clock: the rest of the turn and of every reserve."""
+    """The summary has the rest of the turn and of every reserve, by the store's clock."""
 
     async def scenario(world: World) -> None:
         match_id, people = await world.started(turn_seconds=10, reserve_seconds=20)

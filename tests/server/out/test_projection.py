@@ -540,7 +540,7 @@ def test_a_game_without_secrets_reveals_nothing(name: str) -> None:
 
 
 def test_nothing_is_revealed_before_the_seal() -> None:
-    """Not of an empty log, nor of a log without its end or its beginning."""
+    """Hidden outcomes stay hidden for an empty log, and for a log without its end or its beginning."""
     log = whole_match("allie_gator")
     for part in (log[:0], log[:1], log[:40], log[:-1], log[1:], log[-1:]):
         with pytest.raises(NotSealed):

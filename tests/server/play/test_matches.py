@@ -180,7 +180,7 @@ def test_the_same_request_twice_at_once_from_two_processes_is_carried_out_once()
 
 
 def test_a_request_id_used_for_something_else_is_refused() -> None:
-    """Also by the other process; the first answer stays valid."""
+    """Both processes refuse the id; the first answer stays valid."""
 
     async def scenario() -> None:
         table = Table()

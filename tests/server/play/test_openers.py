@@ -60,7 +60,7 @@ def test_whoever_opened_a_private_match_frees_its_seats() -> None:
 
 
 def test_whoever_opened_a_match_is_told_so_and_has_its_invitation_code_again() -> None:
-    """Also on a second device or after a restart, while seats are free; other players never get the code."""
+    """The opener gets the code on a second device and after a restart, while seats are free; other players never do."""
 
     async def scenario(world: World) -> None:
         opener, guest = world.person("opener"), world.person("guest")

@@ -62,7 +62,7 @@ def test_a_whole_match_of_every_game_is_played_over_streams(game: str) -> None:
 
 
 def test_a_choice_may_follow_from_one_whose_answer_is_not_there_yet() -> None:
-    """Its position has a sequence without a link; both requests are sent before an answer is read."""
+    """The second request has a position without a link; both requests are sent before an answer is read."""
 
     async def scenario(world: World) -> None:
         match_id, people = await world.started()

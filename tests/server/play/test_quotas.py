@@ -123,7 +123,7 @@ def test_of_seats_that_one_takes_at_once_at_two_processes_exactly_so_many_are_ta
 
 
 def test_of_all_matches_that_are_opened_at_once_at_two_processes_exactly_so_many_are_there(store: Server) -> None:
-    """By different subjects; a refused subject has used up none of its own limits."""
+    """Different subjects open them; a refused subject has used up none of its own limits."""
 
     async def scenario(one: World, other: World) -> None:
         outcomes = await asyncio.gather(*[opened((one, other), f"guest-{number % 20}", number) for number in range(60)])

@@ -264,7 +264,7 @@ def test_the_house_ends_with_its_service_however_that_ends(tmp_path: Path) -> No
 
 
 def test_no_secret_of_the_house_stands_where_others_can_read_it(tmp_path: Path) -> None:
-    """Neither tokens nor entropy are on its command line or in its environment."""
+    """Tokens and entropy are neither on the command line of the house nor in its environment."""
 
     async def scenario() -> None:
         async with demonstrating(tmp_path) as (service, _):

@@ -70,7 +70,7 @@ async def test_the_server_of_a_store_inherits_no_credential(tmp_path: Path, monk
 
 
 def test_a_program_finds_what_it_needs_to_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its path, language, time zone and temporary files, and more by prefix."""
+    """The program gets path, language, time zone, temporary folder, and variables with certain prefixes."""
     wanted = {"LC_ALL": "C.UTF-8", "TZ": "Asia/Tokyo", "TMPDIR": "/tmp", "PYTHONPATH": "/nowhere"}  # noqa: S108
     for name, value in (wanted | {"AWS_REGION": "here", "AWSOME": "no", "OTHER": "no"}).items():
         monkeypatch.setenv(name, value)

@@ -269,7 +269,7 @@ def test_a_drain_is_bounded(tmp_path: Path) -> None:
 
 
 def test_after_a_kill_of_the_service_the_next_start_has_everything(tmp_path: Path) -> None:
-    """Also if the orphaned store server is still running."""
+    """The next start succeeds even if the orphaned store server is still running."""
     with service(tmp_path) as one, one.channel() as channel:
         assert [1, 2, 3] == [call(channel, "Write") for _ in range(3)]
         one.process.kill()
@@ -399,7 +399,7 @@ def test_requests_are_bounded(tmp_path: Path) -> None:
 
 
 def test_a_signal_during_the_start_ends_it_cleanly(tmp_path: Path) -> None:
-    """Also before the store is up."""
+    """A signal ends the start cleanly even before the store runs."""
     with service(tmp_path) as one:
         until(lambda: psutil.Process(one.process.pid).children(), one)
         one.process.terminate()

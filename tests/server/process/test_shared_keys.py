@@ -131,7 +131,7 @@ def test_the_service_key_changes_only_where_no_match_is_open_or_running(valkey: 
 
 @pytest.mark.parametrize("name", ["head.key", "replay.key", "token.key", "service.key"])
 def test_no_process_starts_whose_keys_do_not_fit_those_that_run(name: str, valkey: Server, tmp_path: Path) -> None:
-    """Not even if it lists the other's public key, or if no match is open: the running process would not trust it."""
+    """Listing the other's public key does not help, because the running process would not trust the new one."""
     first, second = tmp_path / "first", tmp_path / "second"
 
     async def main() -> None:
@@ -157,7 +157,7 @@ async def refused(server: Server, data: Path) -> None:
 def test_a_process_that_was_killed_is_forgotten(
     valkey: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its keys count until it has been silent for long enough."""
+    """The keys of a killed process count until it has been silent for long enough."""
     first, second = tmp_path / "first", tmp_path / "second"
 
     async def main() -> None:

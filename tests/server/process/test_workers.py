@@ -40,7 +40,7 @@ if sys.platform != "linux":
 TWO = ("--workers", "2")
 SERVE = [sys.executable, "-m", "rollbook", "serve", "--listen", "127.0.0.1:0", *TWO]
 CONNECTIONS = 24
-"""So many connections reach both of two workers, except in one of eight million runs."""
+"""With this many connections both workers get some, except in one of eight million runs."""
 
 
 def workers(one: Service) -> dict[int, psutil.Process]:
@@ -69,7 +69,7 @@ def has_said(one: Service, what: str, often: int) -> bool:
 
 @contextmanager
 def connections(one: Service) -> Iterator[list[grpc.Channel]]:
-    """So many connections that both workers have some."""
+    """Open so many connections that both workers get some."""
     with ExitStack() as stack:
         yield [stack.enter_context(one.channel()) for _ in range(CONNECTIONS)]
 
@@ -200,7 +200,7 @@ def test_after_a_kill_of_the_supervisor_everything_ends_and_a_new_start_works_at
 
 
 def test_nobody_else_gets_a_share_of_a_port(tmp_path: Path) -> None:
-    """Neither a service alone nor one with workers may share the port, although workers share it among themselves."""
+    """Workers share the port among themselves, but with no other service, with or without workers."""
     with service(tmp_path / "one", *TWO) as one:
         why = f"cannot listen on {one.address}: Address already in use; --listen names another place"
         for flags in ((), TWO):

@@ -57,7 +57,7 @@ async def assert_lost(world: Spoiler, match_id: str) -> None:
 
 
 def test_a_deleted_log_is_lost_as_long_as_the_lobby_lists_its_match(act: Callable[..., None]) -> None:
-    """Also after a restart: the original request does not open the match again, and the loss is counted once."""
+    """After a restart the original request does not open the match again, and the loss is counted once."""
 
     async def scenario(world: Spoiler) -> None:
         opener = world.person("p0")
@@ -385,7 +385,7 @@ def test_a_log_that_goes_together_with_its_place_in_the_lobby_is_lost(act: Calla
 
 
 def test_strangers_find_no_private_match_whose_log_is_lost(act: Callable[..., None]) -> None:
-    """Its players, its opener and invited players get DATA_LOSS."""
+    """Players, opener and invited players of the match get DATA_LOSS."""
 
     async def scenario(world: Spoiler) -> None:
         opened = await world.person("opener").open(is_private=True)

@@ -139,7 +139,7 @@ def test_a_head_that_a_client_kept_proves_a_lost_tail_to_a_process_that_knows_no
 
 
 def test_a_head_on_a_log_that_went_on_otherwise_proves_it_too(act: Callable[..., None]) -> None:
-    """Also if the log is longer than the head, and only that client remembers the lost event."""
+    """The head proves the loss even if the log is longer and only this client remembers the lost event."""
 
     async def scenario(world: Spoiler) -> None:
         match_id, people, head = await played(world, 2)

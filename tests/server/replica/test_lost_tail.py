@@ -198,7 +198,7 @@ def test_a_cut_log_is_sealed_behind_what_is_stored(run: Run) -> None:
 
 
 def test_a_command_that_meets_a_cut_log_is_not_carried_out(run: Run) -> None:
-    """Also a command decided from memory, which meets the loss at its append."""
+    """A command decided from memory notices the loss at its append, and is refused."""
 
     async def scenario(store: Store) -> None:
         table, told = await played(store)
@@ -423,7 +423,7 @@ def test_a_watcher_from_before_the_cut_goes_on_to_the_seal(run: Run) -> None:
 
 
 def test_watchers_of_a_deleted_log_are_told_and_it_stays_deleted(run: Run) -> None:
-    """Also watchers that come later to a process that remembers the match."""
+    """Watchers that come later to a process that caches the match receive the refusal as well."""
 
     async def scenario(store: Store) -> None:
         await played(store)

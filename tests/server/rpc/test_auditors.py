@@ -61,7 +61,7 @@ def test_no_auditor_is_left_behind_by_calls_that_are_given_up() -> None:
 
 
 def test_no_auditor_outlasts_a_service_that_is_killed(tmp_path: Path) -> None:
-    """Also an auditor that waits for a file, or is busy with one."""
+    """The auditor ends both while it waits for a file and while it reads one."""
     program = (
         "import asyncio\n"
         "from rollbook import processes\n"
@@ -114,7 +114,7 @@ ANSWER = processes.frame(AuditReplayResponse(verdict=VERDICT_UNREADABLE, found="
 def test_an_auditor_that_a_file_has_taken_over_tells_the_service_nothing(
     does: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever the process does instead of answering, the file is unreadable and the process is gone."""
+    """For any behaviour of the auditor without an answer, the file is unreadable and the process is gone."""
     program = f"import os, sys, time; out = os.fdopen(1, 'wb', 0).write; sys.stdin.buffer.read(); {does}"
     monkeypatch.setattr(module, "AUDIT_SECONDS", 1 if "sleep" in does else PATIENCE_SECONDS)
     monkeypatch.setattr(processes, "command", lambda _name: [sys.executable, "-c", program, COMMAND])

@@ -189,7 +189,7 @@ async def costs(world: World) -> dict[str, Counted]:
 
 
 def test_no_call_costs_more_where_there_are_many_matches(store: Server) -> None:
-    """Neither the store nor this process does more work, for players, lists and background tasks."""
+    """Store and process do no more work for players, lists and background tasks."""
 
     async def main() -> None:
         async with world_on(store) as world:

@@ -69,7 +69,7 @@ def answered(stub: Any, sent: Any, metadata: Any) -> None:
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.full_name)
 def test_what_is_no_message_is_refused_with_details(one: Service, method: MethodDescriptor) -> None:
-    """By every method, with a token, health and reflection included."""
+    """Every method refuses the bytes, even with a token, and so do health and reflection."""
     with one.channel() as channel:
         token = IdentityServiceStub(channel).SignIn(identity_pb2.SignInRequest(name="Anna"), timeout=20).token
         bearer = (("authorization", f"Bearer {token}"),)

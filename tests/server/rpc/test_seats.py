@@ -20,7 +20,7 @@ NEVER = "a" * 24
 
 
 def test_sitting_down_getting_up_and_getting_ready_can_be_repeated() -> None:
-    """Also when the caller no longer has the seat, and in a private match."""
+    """A repeated request gets the same answer, even if the caller no longer has the seat, and in a private match."""
 
     async def scenario(world: World) -> None:
         opened = await world.person("opener").open(is_private=True)
@@ -147,7 +147,7 @@ def test_whoever_opened_a_match_withdraws_it_before_its_seats_close(is_private: 
 
 
 def test_nobody_withdraws_a_match_once_its_seats_are_closed() -> None:
-    """Also while they get ready: the others have agreed to play."""
+    """The match cannot be withdrawn while seats get ready, because the other players have agreed to play."""
 
     async def scenario(world: World) -> None:
         match_id, people = await world.seated()

@@ -83,7 +83,7 @@ def test_no_other_match_expires(terms: Terms, ready: int) -> None:
 
 
 def test_whatever_happens_in_a_match_gives_it_its_time_again() -> None:
-    """Also events that do not change the lobby; the match is read only when it may be due."""
+    """Events that do not change the lobby extend the time too; the match is read only when it may be due."""
 
     async def scenario() -> None:
         replicas = Replicas()
@@ -143,7 +143,7 @@ def test_clocks_that_are_wrong_end_no_match_early() -> None:
 
 
 def test_whoever_does_something_at_the_last_moment_wins() -> None:
-    """Also against a process that has not seen the command: its append names the event that it was decided on."""
+    """A process that has not seen the command cannot end the match: its append names an older event."""
 
     async def scenario() -> None:
         replicas = Replicas()

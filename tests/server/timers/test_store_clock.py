@@ -26,7 +26,7 @@ class Clocks:
 
 @pytest.mark.parametrize(("apart_ms", "said"), [(0, []), (1_000, []), (1_001, [1_001]), (-3_600_000, [-3_600_000])])
 def test_a_difference_of_more_than_a_second_is_logged_once_and_measured(apart_ms: int, said: list[int]) -> None:
-    """Also a difference that begins during service; matches use the store's clock all the same."""
+    """A difference that begins during service is noticed too; matches always use the store's clock."""
     clocks, metrics = Clocks(), Metrics()
     log: Any = clocks
     clock = StoreClock(log, lambda: clocks.service_ms, lambda: 5_000, metrics)

@@ -25,7 +25,7 @@ HOUR_MS = 3_600_000
 
 
 def test_an_expired_turn_is_ended_once_however_many_replicas_see_it() -> None:
-    """And not before its time, by the store's clock."""
+    """Two replicas end the turn once, and not before its time by the store's clock."""
 
     async def scenario() -> None:
         replicas = Replicas()
@@ -76,7 +76,7 @@ def test_a_turn_begun_while_the_clock_of_the_service_was_an_hour_ahead_times_out
 
 
 def test_a_steady_clock_goes_on_although_the_clock_of_the_service_is_set() -> None:
-    """Also between two beats: an event from the future would block its match until that time."""
+    """The clock stays steady between two beats: an event from the future would block its match until that time."""
 
     async def scenario() -> None:
         set_ms = steady_ms = 0
@@ -181,7 +181,7 @@ def test_a_seat_that_does_not_get_ready_in_time_aborts_the_match() -> None:
 
 
 def test_after_downtime_seats_have_five_seconds_to_get_ready() -> None:
-    """Their time ran out while the service was down."""
+    """The time of the seats ran out while the service was down."""
 
     async def scenario() -> None:
         replicas = Replicas()

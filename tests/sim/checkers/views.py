@@ -87,10 +87,10 @@ class NoSecret(Checker):
         self._sealed_at: dict[str, float] = {}
         self._perspectives: dict[tuple[str, int | None], Perspective] = {}
         self._seats: dict[tuple[str, str], tuple[int, int]] = {}
-        """By viewer and match: the event of the last taken seat, and the seat."""
+        """The event of the last taken seat, and the seat, by viewer and match."""
         self._positions: list[tuple[float, Told, int]] = []
         self._shown: dict[str, dict[bytes, list[tuple[Perspective, Told]]]] = {}
-        """By match and event: the answers and frames that showed its hidden part."""
+        """The answers and frames that showed the hidden part of an event, by match and event."""
 
     def look(self, at: float, observation: Observation) -> None:
         """Examine every message."""

@@ -16,7 +16,7 @@ MATCH = "aaaabbbbccccddddeeeeffff"
 
 
 async def test_half_a_file_is_never_seen_and_swept_out_later(tmp_path: Path) -> None:
-    """Neither readers nor lists see it; a recent draft stays, because another service may be writing it."""
+    """Readers and lists ignore a draft; a recent one stays, because another service may be writing it."""
 
     class Crash(BaseException):
         pass
