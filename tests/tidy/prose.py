@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import io
 import re
 import tokenize
@@ -16,8 +17,11 @@ FEWEST_WORDS: Final = 4
 """A string of fewer words is a name or a label, not a sentence."""
 
 _CODE: Final = re.compile(r"`[^`\n]*`")
-_COMMENT: Final = re.compile(r"^[#/: ]*")
 _NOT_FOR_READERS: Final = re.compile(r"^(noqa|type:|fmt:|pragma)")
+_BEGINS: Final = re.compile(r" *([-*|#>]|\d+\.) ?")
+"""The beginning of a list item, a table row or a heading."""
+
+_NO_SENTENCE: Final = ("|", "#", "<!--", ">>>", "---")
 _END_OF_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+(?=[A-ZÄÖÜ`\"\d])")
 
 
@@ -109,22 +113,27 @@ def proto_comments(path: Path) -> Iterator[Line]:
 
 
 def paragraphs(lines: Iterator[Line]) -> Iterator[Paragraph]:
-    """Join lines that follow one another; an empty line, a list item, a table row or a heading begins a new one."""
+    """Join lines that follow one another; list items, other indentation and empty lines begin a new paragraph."""
     begun: list[Line] = []
     for line in lines:
-        text = line.text.strip()
-        follows = begun and line.number == begun[-1].number + 1 and not re.match(r"([-*|#>]|\d+\.) ?", text)
-        if begun and not (text and follows):
+        if begun and not _continues(begun, line):
             yield _joined(begun)
             begun = []
-        if text and not text.startswith(("|", "#", "<!--", ">>>", "---")):
-            begun.append(line._replace(text=text))
+        if line.text.strip() and not line.text.lstrip().startswith(_NO_SENTENCE):
+            begun.append(line)
     if begun:
         yield _joined(begun)
 
 
+def _continues(begun: list[Line], line: Line) -> bool:
+    if line.number != begun[-1].number + 1 or not line.text.strip() or _BEGINS.match(line.text):
+        return False
+    first, here = (len(text) - len(text.lstrip()) for text in (begun[0].text, line.text))
+    return here > first if _BEGINS.match(begun[0].text) else here == first
+
+
 def _joined(lines: list[Line]) -> Paragraph:
-    text = " ".join(line.text for line in lines)
+    text = " ".join(line.text.strip() for line in lines)
     return Paragraph(lines[0].path, lines[0].number, re.sub(r"^([-*]|\d+\.) ", "", text))
 
 
@@ -133,7 +142,7 @@ def _read(path: Path) -> str:
 
 
 def _lines_of(path: Path, first: int, text: str) -> Iterator[Line]:
-    for number, line in enumerate(text.splitlines(), first):
+    for number, line in enumerate(inspect.cleandoc(text).splitlines(), first):
         yield Line(path, number, line)
 
 
