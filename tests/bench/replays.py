@@ -98,7 +98,7 @@ def bench(rounds: int, *, tiny: bool) -> list[Row]:
 
 
 def _audit_of(name: str) -> str:
-    """Signatures are checked once a file, so long files of many seats cost less an event."""
+    """Signatures are checked once a file, so an event of a long file costs less."""
     seats = find(name).seats
     return f"audit of {name}, {seats[0]} to {seats[-1]} seats in turn, every check"
 

@@ -1,4 +1,4 @@
-"""The bench of one caller within the limits runs to its end and says what it found."""
+"""The bench of one caller within the limits runs to its end and prints its results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every part of the bench of scale runs to its end and says what it found."""
+"""Every part of the bench of scale runs to its end and prints its results."""
 
 from __future__ import annotations
 

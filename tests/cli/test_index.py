@@ -37,7 +37,7 @@ async def three_matches(url: str) -> None:
 
 
 def test_the_index_is_compared_and_made_anew(store: Server, capsys: pytest.CaptureFixture[str]) -> None:
-    """Missing, surplus and damaged entries are counted; the exit code tells a good index from a wrong one."""
+    """Missing, surplus and damaged entries are counted; the exit code distinguishes a good index from a wrong one."""
     asyncio.run(three_matches(store.url))
     said = "matches: 3, indexed otherwise: {}, indexed too often: {}, archived: 0\n"
     assert Exit.WRONG == index(redis=store.url), "nobody has said that it is whole"

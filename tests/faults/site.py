@@ -1,4 +1,4 @@
-"""A deployed service: processes that share a store, and clients that play until told to stop."""
+"""A deployed service: processes that share a store, and clients that play until they are stopped."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ class Site:
         self.asked.say(what)
 
     def play(self, tables: int = TABLES) -> list[asyncio.Task[None]]:
-        """Play match after match at so many tables, while a visitor reads the lobby."""
+        """Play match after match at this many tables, while a visitor reads the lobby."""
         visitor = Visitor(self.caller("visitor"), self.tables)
         self._visiting = asyncio.create_task(visitor.look_around())
         return [asyncio.create_task(self._table(number)) for number in range(tables)]

@@ -36,7 +36,7 @@ SAMPLED: Final = 16
 """The number of random positions when time is short."""
 
 ALL_SECONDS: Final = 60.0
-"""Runs of at least so many seconds try all positions."""
+"""Runs of at least this many seconds try all positions."""
 
 
 async def writers(asked: Run) -> Outcome:

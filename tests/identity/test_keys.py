@@ -37,7 +37,7 @@ def in_pem(key: Ed25519PrivateKey | Ed448PrivateKey | ec.EllipticCurvePrivateKey
 
 
 def written(path: Path, data: bytes, mode: int = 0o600) -> Path:
-    """Write a file with this mode, whatever the umask."""
+    """Write a file with this mode, independent of the umask."""
     path.write_bytes(data)
     path.chmod(mode)
     return path
@@ -104,7 +104,7 @@ def test_loading_writes_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o644, 0o620, 0o601, 0o610])
 def test_a_key_file_that_others_can_reach_is_refused(tmp_path: Path, mode: int) -> None:
-    """Other users may have read the secret; the message says what to do."""
+    """Other users may have read the secret; the message suggests what to do."""
     refused = refusal(written(tmp_path / "token.pem", in_pem(SOME_KEY), mode))
     assert KeyReason.KEY_EXPOSED == refused.reason
     assert f"the mode of token.pem is {mode:04o}: only its owner may reach a key file (chmod 600)" == str(refused)

@@ -128,7 +128,7 @@ def test_ruling_a_seat_with_all_runners_on_number_fields_may_roll_and_is_bust_fo
 
 
 def test_stopping_on_a_number_field_wins_the_column_and_returns_all_other_markers() -> None:
-    """Spalte gewonnen!: the others get their markers back and nobody places a runner there again."""
+    """Spalte gewonnen!: the other seats get their markers back, and no seat places a runner there again."""
     state = after(choosing_to_go_on(position(markers={1: {2: 1, 7: 4}}, runners={2: 3})), Stop())
     assert ({2: 3}, {7: 4}, {2}) == (markers_of(state, 0), markers_of(state, 1), won_columns(state))
     assert all(2 not in columns for columns in offered(state, 1, 1, 5, 6))
@@ -173,7 +173,7 @@ def test_variant_1_asks_for_more_columns(columns: int, seats: int) -> None:
 
 @pytest.mark.parametrize(("columns", "seats"), [(4, 2), (4, 4), (5, 3), (5, 4)])
 def test_variant_1_is_refused_with_other_numbers_of_seats(columns: int, seats: int) -> None:
-    """The rulebook gives it for three and for two only; the refusal says so."""
+    """The rulebook gives it for three and for two only; the refusal has these numbers."""
     with pytest.raises(Invalid) as refused:
         GAME.start({"columns_to_win": columns}, seats)
     assert Reason.OPTIONS_DO_NOT_COMBINE == refused.value.reason

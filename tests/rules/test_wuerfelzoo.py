@@ -38,7 +38,7 @@ def test_every_animal_is_on_two_kinds_of_dice() -> None:
 
 
 def test_two_to_five_seats_can_play_and_others_cannot() -> None:
-    """The title says two to five, and the refusal says so too."""
+    """The game is for two to five seats, and the refusal has these numbers."""
     assert [2, 3, 4, 5] == list(GAME.seats)
     for seats in (1, 6, True):
         with pytest.raises(Invalid) as caught:

@@ -110,7 +110,7 @@ class Client:
         self._process = process
 
     async def call_once(self, method: str, request: Any) -> Any:
-        """Call once; raises Refused, with UNAVAILABLE if no answer comes, whatever has happened."""
+        """Call once; raises Refused, with UNAVAILABLE if no answer comes."""
         process = self._process
         asked = self._asked(method, request)
         await self._travel()

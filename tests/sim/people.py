@@ -85,7 +85,7 @@ class Player(Follower):
     """Sits down, gets ready, and chooses until the match is over or `choices` are used up."""
 
     def __init__(self, client: Client, table: Table, *, choices: int = DEVOTED, resigns: bool = True) -> None:
-        """Play at this table; after so many choices resign, or stop answering."""
+        """Play at this table; after this many choices resign, or stop answering."""
         super().__init__(client, table)
         self.choices = choices
         self.resigns = resigns

@@ -300,7 +300,7 @@ class Stream:
         self._changed.set()
 
     def break_off(self, _died: object = None) -> None:
-        """Tell the client that the stream is broken."""
+        """Notify the client that the stream is broken."""
         self._broken = True
         self._changed.set()
 

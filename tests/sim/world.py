@@ -219,7 +219,7 @@ def run(
     made_of: Made = Made(),
     checkers: Sequence[type[Checker]] = CHECKERS,
 ) -> Outcome:
-    """Run one seed; with `steps` the faults end after so many messages."""
+    """Run one seed; with `steps` the faults end after this many messages."""
     loop = SimulatedLoop(random.Random(f"{seed}/order"))
     loop.set_task_factory(owned_task)
     loop.set_exception_handler(lambda _loop, _context: None)

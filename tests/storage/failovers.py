@@ -49,7 +49,7 @@ class Copied:
         return self.servers[0]
 
     def until_followed(self, replicas: int | None = None) -> None:
-        """Wait until so many replicas have caught up; by default all other servers."""
+        """Wait until this many replicas have caught up; by default all other servers."""
         wanted = len(self.servers) - 1 if replicas is None else replicas
         with self.master.client() as client:
             until(lambda: [one["state"] for one in _replicas(client)] == ["online"] * wanted)

@@ -378,7 +378,7 @@ class MemoryLog:
         return self._archive_mark
 
     async def lack_archive(self, seconds: int) -> None:
-        """Record for so many seconds that a service lacks the archive."""
+        """Record for this many seconds that a service lacks the archive."""
         self._check_open()
         self._lacking_until_ms = self._clock_ms() + seconds * 1_000
 

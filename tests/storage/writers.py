@@ -29,7 +29,7 @@ class Writer:
         self.number = 0
 
     async def write(self, enough: asyncio.Event) -> None:
-        """Write until told to stop; after an unconfirmed append read the head."""
+        """Write until `enough` is set; after an unconfirmed append read the head."""
         while not enough.is_set():
             self.number += 1
             event = f"{self.name} {self.number}".encode()
@@ -54,7 +54,7 @@ class Reader:
         self.told: dict[tuple[str, int], bytes] = {}
 
     async def read(self, enough: asyncio.Event) -> None:
-        """Read until told to stop; entries that disappear are found at the end."""
+        """Read until `enough` is set; entries that disappear are found at the end."""
         while not enough.is_set():
             try:
                 for name, entries in (await self.log.behind(self.after)).items():
@@ -70,7 +70,7 @@ class Crowd:
     """Writers and a reader over one store, with separate logs."""
 
     def __init__(self, writing: RedisLog, reading: RedisLog, count: int, name: str = "match") -> None:
-        """Create so many writers, each with a match."""
+        """Create this many writers, each with a match."""
         self.writers = [Writer(writing, f"{name}-{number}") for number in range(count)]
         self.reader = Reader(reading, [writer.name for writer in self.writers])
         self._enough = asyncio.Event()
@@ -89,7 +89,7 @@ class Crowd:
                 await asyncio.sleep(_PAUSE_SECONDS)
 
     async def until_all_tried(self, times: int = 2) -> None:
-        """Wait until every writer has begun so many more appends, acknowledged or not."""
+        """Wait until every writer has begun this many more appends, acknowledged or not."""
         enough = {writer: writer.number + times for writer in self.writers}
         async with asyncio.timeout(PATIENCE_SECONDS):
             while any(writer.number < number for writer, number in enough.items()):  # noqa: ASYNC110 - of several tasks

@@ -86,7 +86,7 @@ def test_a_device_code_that_does_not_hold_is_refused() -> None:
 
 
 def test_device_codes_are_for_guests_and_not_too_many() -> None:
-    """Creating and trying codes is limited per hour; the refusal says how long to wait."""
+    """Creating and trying codes is limited per hour; the refusal has the time to wait."""
 
     async def scenario(world: World) -> None:
         request = identity_pb2.CreateDeviceCodeRequest()
@@ -222,7 +222,7 @@ def test_a_guest_who_returns_is_no_new_guest() -> None:
 
 
 def test_so_many_guests_come_from_one_address_in_an_hour() -> None:
-    """The refusal says when to try again."""
+    """The refusal has the time of the next try."""
 
     async def scenario(world: World) -> None:
         await sign_in(world)

@@ -29,7 +29,7 @@ from tests.server.rpc.talking import Person, refusal
 
 PLENTY = 10**6
 EVENTS = 360
-"""A match of so many events is expensive to read."""
+"""A match of this many events is expensive to read."""
 
 
 def used(service: Parts, sub: str) -> float:

@@ -78,7 +78,7 @@ class Roller:
         self.requests = 0
 
     async def play(self, events: int) -> int:
-        """Roll until the log has so many events; return its length."""
+        """Roll until the log has this many events; return its length."""
         service = self.world.service
         ledger = await service.replicas.ledger(self.match_id)
         while ledger.head.sequence < events:
@@ -142,7 +142,7 @@ def test_watchers_that_do_not_read_slow_nobody_cost_nothing_and_miss_nothing() -
 
 
 async def play(people: list[Stranger], match_id: str, choices: int) -> None:
-    """Make so many choices, retrying while the service restarts."""
+    """Make this many choices, retrying while the service restarts."""
     request = match_pb2.GetMatchRequest(match_id=match_id)
 
     async def look(person: Stranger) -> Any:
@@ -157,7 +157,7 @@ async def play(people: list[Stranger], match_id: str, choices: int) -> None:
 
 
 async def all_at(watchers: list[Stranger], sequence: int) -> None:
-    """Wait until every watcher has received so many events."""
+    """Wait until every watcher has received this many events."""
     while min(len(watcher.told) for watcher in watchers) < sequence:  # noqa: ASYNC110 - many conditions in one
         await asyncio.sleep(0.02)
 

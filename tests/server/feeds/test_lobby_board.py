@@ -194,7 +194,7 @@ class Parted(Counting):
 
 
 def looks(board: Board, times: int) -> Callable[[], Awaitable[None]]:
-    """Return a function that awaits so many looks."""
+    """Return a function that awaits this many looks."""
 
     async def look() -> None:
         for _ in range(times):

@@ -42,7 +42,7 @@ async def ready(match_id: str, people: list[Person]) -> None:
 
 
 async def play(world: Theatre, match_id: str, people: list[Person], choices: int = CHOICES) -> None:
-    """Make so many choices, each the first legal one."""
+    """Make this many choices, each the first legal one."""
     for _ in range(choices):
         person, now = await world.awaited(match_id, people)
         await person.choose(match_id, some_choice(now.legal), world.check_head(now.head))

@@ -67,7 +67,7 @@ def test_health_is_that_of_what_can_be_written(valkey: Server, tmp_path: Path, a
 
 @pytest.mark.parametrize(("setting", "ill", "well", "cause"), AILMENTS)
 def test_a_refusal_names_the_cause(valkey: Server, setting: str, ill: str, well: str, cause: str) -> None:
-    """The message also says that nothing was changed."""
+    """The message also confirms that nothing was changed."""
 
     async def scenario(world: Spoiler) -> None:
         await world.client.config_set(setting, ill)

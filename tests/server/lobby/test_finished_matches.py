@@ -1,4 +1,4 @@
-"""Lists of finished matches: lobby and archive as one list, whatever happens to the index of the archive."""
+"""Lists of finished matches: lobby and archive form one list, even without the index of the archive."""
 
 from __future__ import annotations
 

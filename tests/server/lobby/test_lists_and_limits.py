@@ -96,7 +96,7 @@ def test_limits_refuse_and_say_how_many() -> None:
 
 
 def test_a_subject_that_calls_too_often_waits() -> None:
-    """The refusal says how long; other subjects are not affected."""
+    """The refusal has the time to wait; other subjects are not affected."""
 
     async def scenario(world: World) -> None:
         one = world.person("one")

@@ -1,4 +1,4 @@
-"""Names at tables that several processes serve: every process returns every name, in whatever order they appended."""
+"""Names at tables that several processes serve: every process returns every name, for any order of their appends."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def test_only_who_sat_in_a_match_with_a_result_has_a_rematch() -> None:
 
 
 def test_the_seats_of_a_rematch_are_kept_for_five_minutes() -> None:
-    """Strangers are told when the seats are free; after that any player may take them."""
+    """The refusal for strangers has the time at which the seats get free; after that any player may take them."""
 
     async def scenario(world: World) -> None:
         before, (one, two) = await finished(world)

@@ -157,7 +157,7 @@ def test_the_same_request_is_answered_with_the_events_it_made() -> None:
 
 
 def test_the_same_request_twice_at_once_from_two_processes_is_carried_out_once() -> None:
-    """Both processes answer with the same events, whichever came first."""
+    """Both processes answer with the same events, in either order of the requests."""
 
     async def scenario() -> None:
         for _ in range(20):

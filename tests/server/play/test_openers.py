@@ -144,7 +144,7 @@ def test_bots_are_refused_with_what_is_wrong() -> None:
 
 
 def test_without_a_house_there_are_no_bots() -> None:
-    """The refusal says so and suggests `rollbook bot`."""
+    """The refusal explains that and suggests `rollbook bot`."""
 
     async def scenario(world: World) -> None:
         opener = world.person("opener")

@@ -296,7 +296,7 @@ def test_the_house_may_wait_at_as_many_tables_as_it_likes(store: Server) -> None
 
 
 def test_guests_of_an_hour_are_counted_for_all_processes(store: Server) -> None:
-    """Two processes together admit as many guests as one would; the others are told when to try again."""
+    """Two processes together admit as many guests as one; other refusals have the time of the next try."""
 
     async def scenario(one: World, other: World) -> None:
         outcomes = await asyncio.gather(

@@ -140,7 +140,7 @@ async def seats_taken(guest: Stranger, match_id: str) -> list[SeatTaken]:
 
 
 def test_the_log_says_who_is_a_bot_of_the_house(tmp_path: Path) -> None:
-    """Each house bot is marked and no guest is, whatever the guest's name; the mark is permanent."""
+    """Each house bot is marked and no guest is, not even under a bot's name; the mark is permanent."""
 
     async def scenario() -> None:
         async with demonstrating(tmp_path) as (_, guest):
@@ -306,7 +306,7 @@ def test_the_house_plays_at_a_service_with_tls(workers: str, tmp_path: Path) -> 
 
 
 def test_without_house_bots_there_is_no_demo() -> None:
-    """The house is a command of another package; if that is missing, the service does not start and says so."""
+    """The house is a command of another package; if that is missing, the service does not start and names it."""
     issuer = Issuer(Ed25519PrivateKey.generate())
     with pytest.raises(CompanionMissing, match="`rollbook no-such-command`, which no installed package offers"):
         HouseProcess(issuer, bytes(32), None, 1, "no-such-command")

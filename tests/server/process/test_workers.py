@@ -278,7 +278,7 @@ async def ask_for_keys(address: str, times: int) -> None:
 
 
 def test_players_and_watchers_of_a_match_may_sit_in_different_workers(tmp_path: Path) -> None:
-    """All watchers receive the same bytes, whichever worker appended them."""
+    """All watchers receive the same bytes from each worker."""
 
     async def scenario() -> None:
         with started([*SERVE, "--data", str(tmp_path)]) as one:

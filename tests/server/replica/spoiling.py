@@ -55,7 +55,7 @@ class Spoiler(Theatre):
         await asyncio.to_thread(self.server.start_again)
 
     async def sweep_on(self, seconds: int) -> None:
-        """Let so many seconds pass on the store's clock, with a sweep in each, until the time of grace is over."""
+        """Let this many seconds pass on the store's clock, with a sweep in each, until the time of grace is over."""
         sweeper = self.service.sweeper()
         for _ in range(seconds):
             await sweeper.sweep()

@@ -118,7 +118,7 @@ def test_a_match_of_which_nothing_is_left_is_lost_to_whoever_kept_a_head_of_it(
 def test_a_head_that_a_client_kept_proves_a_lost_tail_to_a_process_that_knows_nothing(
     act: Callable[..., None], route: str, left: str
 ) -> None:
-    """Every route that takes a position accepts it, whatever else is wrong.
+    """Every route that takes a position accepts it, even if other parts of the request are wrong.
 
     The match is sealed once, with that head.
     """

@@ -122,7 +122,7 @@ def assert_alike(what: str, few: Counted, many: Counted, *, but: str = "") -> No
 
 
 async def fill(world: World, until: int, there: list[str]) -> None:
-    """Open so many matches, some of them private, some running with a clock."""
+    """Open this many matches, some of them private, some running with a clock."""
     hosts = [world.person(f"host-{number}") for number in range(10)]
     while len(there) < until:
         opened = await asyncio.gather(*[host.open(is_private=host is hosts[0]) for host in hosts])

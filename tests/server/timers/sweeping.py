@@ -70,7 +70,7 @@ class Replicas:
         return matches
 
     async def open(self, *, ready: int = 0, seated: int = 2, terms: Terms = TERMS, match_id: str = MATCH) -> None:
-        """Open a match of two, seat so many players, and make so many ready."""
+        """Open a match of two, seat and make ready the given numbers of players."""
         rules = find("cant_stop")
         opened = Opened(match_id, "cant_stop", 1, rules.settle({}, 2), ("", ""), commitment(SECRET), terms)
         matches = self.services[0].matches
