@@ -27,6 +27,7 @@ from rollbook.server.access.limits import EXPENSIVE, no_budget, turn
 from rollbook.server.failures import MatchUnknown, TailLost
 from rollbook.server.feeds.channel import FELL_BEHIND, Bell, Channel, DelayedChannel, Waker
 from rollbook.server.feeds.delays import Delays
+from rollbook.server.feeds.watch_table import END_REASONS, TABLE, WatchAction, WatchInput, WatchState
 from rollbook.server.loops import BackgroundLoop
 from rollbook.server.out.frames import (
     CaughtUpFrame,
@@ -40,13 +41,6 @@ from rollbook.server.out.frames import (
 from rollbook.server.replica.replica import Replica
 from rollbook.server.replica.replicas import Replicas
 from rollbook.storage.port import MOST_BEHIND, Announcement, EventLog, StoreUnavailable
-from rollbook.v1.feed_pb2 import (
-    END_REASON_DRAINING,
-    END_REASON_MATCH_OVER,
-    END_REASON_PERSPECTIVE_CHANGED,
-    END_REASON_TOKEN_EXPIRED,
-    EndReason,
-)
 
 BEAT_SECONDS: Final = 4.0
 """A watcher receives a heartbeat after this much silence."""
@@ -152,45 +146,52 @@ class Feeds:
                 await channel.check(start)
                 perspective = perspective_of(replica.ledger)
                 yield ConfirmedFrame(perspective, start, channel.ledger)
-                at = start
-                caught_up = seats_closed = False
-                while True:
+                at, state = start, WatchState.CATCHING_UP
+                while state is not WatchState.ENDED:
                     silent = False
-                    if caught_up and not self._draining and replica.failure is None and not channel.goes_on(at):
+                    waits = state is WatchState.FOLLOWING and not self._draining and replica.failure is None
+                    if waits and not channel.goes_on(at):
                         silent = not await channel.bell.wait(plays=isinstance(perspective, int))
                     if replica.failure is not None:
                         raise replica.failure
-                    # While seats are open, the watcher may take or leave a seat, which changes the perspective.
-                    changed = not seats_closed and perspective_of(replica.ledger) != perspective
-                    if (reason := self._reason(expired=expired(), changed=changed)) is not None:
-                        yield EndedFrame(reason, at)
-                        return
-                    seats_closed = seats_closed or replica.ledger.match.closed
-                    head = channel.head
-                    behind = head.sequence - at.sequence
-                    if behind >= FELL_BEHIND and caught_up:
-                        caught_up = False
-                        yield FellBehindFrame(at)
-                    elif behind:
-                        self._lag(behind)
-                        after, at = at.sequence, head
+                    # Until the seats are closed, the watcher may take or leave a seat, which changes the perspective.
+                    ledger = replica.ledger
+                    closed = ledger.closing is not None and ledger.closing.sequence <= at.sequence
+                    changed = not closed and perspective_of(ledger) != perspective
+                    visible = channel.ledger
+                    observed = self._observe(visible, at, expired=expired(), changed=changed, silent=silent)
+                    action, state = TABLE[state, observed]
+                    if action is WatchAction.SEND_EVENTS and visible is not None:
+                        after, at = at.sequence, visible.head
+                        self._lag(at.sequence - after)
                         yield channel.frame(perspective, after)
-                    elif not caught_up:
-                        caught_up = True
+                    elif action is WatchAction.SEND_CAUGHT_UP:
                         yield CaughtUpFrame(at)
-                    elif channel.sealed:
+                    elif action is WatchAction.SEND_FELL_BEHIND:
+                        yield FellBehindFrame(at)
+                    elif action is WatchAction.SEND_HEARTBEAT and visible is not None:
+                        yield HeartbeatFrame(visible, channel.delay_ms)
+                    elif action is WatchAction.REVEAL:
                         yield RevealedFrame(tuple(channel.events))
-                        yield EndedFrame(END_REASON_MATCH_OVER, at)
-                        return
-                    elif silent and channel.ledger is not None:
-                        yield HeartbeatFrame(channel.ledger, channel.delay_ms)
+                    if state is WatchState.ENDED:
+                        yield EndedFrame(END_REASONS[observed], at)
 
-    def _reason(self, *, expired: bool, changed: bool) -> EndReason.ValueType | None:
+    def _observe(
+        self, visible: Ledger | None, at: Position, *, expired: bool, changed: bool, silent: bool
+    ) -> WatchInput:
+        """The input for the watch table; `visible` is what the watcher may see, None before event 1."""
+        behind = 0 if visible is None else visible.match.sequence - at.sequence
         if self._draining:
-            return END_REASON_DRAINING
+            return WatchInput.DRAINING
         if expired:
-            return END_REASON_TOKEN_EXPIRED
-        return END_REASON_PERSPECTIVE_CHANGED if changed else None
+            return WatchInput.EXPIRED
+        if changed:
+            return WatchInput.PERSPECTIVE_CHANGED
+        if behind:
+            return WatchInput.FAR_BEHIND if behind >= FELL_BEHIND else WatchInput.BEHIND
+        if visible is not None and visible.match.sealed is not None:
+            return WatchInput.SEALED
+        return WatchInput.SILENT if silent and visible is not None else WatchInput.IDLE
 
     @asynccontextmanager
     async def _watched(self, replica: Replica) -> AsyncIterator[Channel]:
