@@ -20,6 +20,37 @@ GERUNDS: Final[dict[str, str]] = {
 }
 """Modules that may end in -ing, and why."""
 
+COMMANDS: Final = "the command is named after what it works with, because a user types its name"
+REPEATED: Final[dict[str, dict[str, str]]] = {
+    "rollbook": {
+        "app": "`cli` and `server` each have one application",
+        "backup": COMMANDS,
+        "check": COMMANDS,
+        "commands": "`match` has the commands as values, `server.play` carries them out",
+        "feed": "`server.rpc` has the servicer, `server.feeds` what it serves",
+        "keys": "`identity` has keys for signatures, `storage.redis` those of the store",
+        "log": "`storage.archive` and `storage.redis` each fulfil the port of the log",
+        "port": "`storage` and `storage.archive` each have the port for what lies outside",
+        "refusals": "`rules`, `identity` and `server` each refuse for reasons of their own",
+        "worker": "`cli` has the program, `server.process` what it runs",
+    },
+    "rollbook_replays": {"audit": COMMANDS, "bundle": COMMANDS},
+    "rollbook_clients": {
+        "app": "`terminal` and `web` each have one application",
+        "bot": COMMANDS,
+        "duel": COMMANDS,
+        "english": "`reasons`, `terminal` and `web` each have their texts in each language",
+        "german": "`reasons`, `terminal` and `web` each have their texts in each language",
+        "house": COMMANDS,
+        "lobby": "the same lobby in `sdk`, on a screen of the terminal and on the page",
+        "match": "the same match in `sdk` and on a screen of the terminal",
+        "replay": COMMANDS,
+        "table": "`sdk` has the connection to a service, the terminal the screen of a table",
+        "watch": COMMANDS,
+    },
+}
+"""Names that several modules of a distribution may have, and how the rooms tell them apart."""
+
 
 def modules() -> Iterator[Path]:
     """Yield every hand-written module, as a path below the repository."""
@@ -43,6 +74,24 @@ def test_a_class_name_stands_once_outside_the_modules_of_the_games() -> None:
                 if isinstance(node, ast.ClassDef):
                     places.setdefault(node.name, []).append(module)
     assert {} == {name: list(map(str, found)) for name, found in places.items() if len(found) > 1}
+
+
+def repeated_modules() -> dict[str, set[str]]:
+    """The names that several modules of a distribution have; those of a game are excepted, they match the others'."""
+    places: dict[tuple[str, str], list[Path]] = {}
+    for module in modules():
+        if not is_of_a_game(module) and not module.stem.startswith("__"):
+            places.setdefault((module.parts[1], module.stem), []).append(module)
+    found: dict[str, set[str]] = {distribution: set() for distribution in REPEATED}
+    for (distribution, name), there in places.items():
+        if len(there) > 1:
+            found[distribution].add(name)
+    return found
+
+
+def test_a_module_name_stands_once_in_a_distribution_or_its_room_makes_the_difference() -> None:
+    """REPEATED lists the exceptions; one that is not needed any more must go."""
+    assert {distribution: set(names) for distribution, names in REPEATED.items()} == repeated_modules()
 
 
 def test_modules_are_called_what_they_hold() -> None:
