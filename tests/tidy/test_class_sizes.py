@@ -18,7 +18,6 @@ LARGE: Final[dict[str, str]] = {
     "Game": "the contract of a game: a value whose fields are the game's functions",
     "LobbyIndex": "a method for each query of the lobby and its index, all without state",
     "LobbyScreen": "a Textual screen: a method for each key and each event of the lobby",
-    "Log": "the port of the store: a method for each thing that a store has to do",
     "Match": "the SDK's match: a method for each command of a player",
     "MatchFold": "the state of a match, with a handler for each kind of event",
     "Metrics": "a field for each metric and a method for each thing that is counted",
@@ -30,7 +29,6 @@ LARGE: Final[dict[str, str]] = {
     "TableScreen": "a Textual screen: a method for each key and each event of a table",
     "Worker": "a handle on one process: its state, its pipes and its restarts",
     "Archivist": "the parts that a move to the archive passes, one after the other",
-    "WrappedLog": "forwards every method of `Log`",
 }
 """Larger classes, and why."""
 
