@@ -290,6 +290,10 @@ class Feeds:
             async with asyncio.timeout(seconds):
                 await self._unheard.wait()
         known = {match_id: self._live[match_id].replica.sequence for match_id in some if self._is_followed(match_id)}
+        if self._hurries:
+            # A replica that is still being read may have missed events before the announcements began.
+            unread = [match_id for match_id in some if match_id in self._live and not self._live[match_id].followed]
+            self._uncompared.extend(unread)
         # Read the last known event again: it must be there and unchanged.
         asked = {match_id: head - 1 for match_id, head in known.items() if not self._live[match_id].sealed}
         found = await self._log.behind(asked) if asked else {}
