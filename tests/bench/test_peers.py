@@ -37,7 +37,7 @@ def test_boardgame_io_is_measured_where_it_is_installed() -> None:
 
 
 def test_a_profile_of_the_service_says_where_the_time_goes() -> None:
-    """Function by function, of the serving process."""
+    """The profile lists the functions of the serving process."""
     assert re.search(r"by itself, of \d+ samples", run_script("tests.bench", "peers", "--tiny", "--profile"))
 
 

@@ -105,7 +105,7 @@ def test_where_there_is_no_store_there_is_no_index(tmp_path: Path, capsys: pytes
 
 
 def test_the_index_is_compared_by_a_command(store: Server) -> None:
-    """The same as a separate process."""
+    """`rollbook index` in a separate process gives the same result."""
     words = [sys.executable, "-m", "rollbook", "index", "--redis", store.url]
     done = subprocess.run(words, capture_output=True, text=True, encoding="utf-8", check=False)
     assert (Exit.WRONG, "matches: 0, indexed otherwise: 0, indexed too often: 0, archived: 0\n") == (

@@ -64,7 +64,7 @@ class NoneInternal(Checker):
             self._alarming.append(observation)
 
     def conclude(self, ending: Ending) -> None:
-        """DATA_LOSS is right only for damaged logs."""
+        """Fail for each collected status, except for DATA_LOSS of a damaged log."""
         for told in self._alarming:
             if told.status != "DATA_LOSS" or told.match_id not in ending.harmed:
                 self.fail(f"{told.who} heard {told.status} {told.reason} of {told.method}", told.match_id)

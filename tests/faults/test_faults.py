@@ -40,5 +40,5 @@ def test_no_promise_is_broken_by_what_is_done_to_a_service(name: str, tmp_path: 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", [name for name in FAULTS if name not in (*QUICK, *ELSEWHERE)])
 def test_no_promise_is_broken_by_doing_one_thing_again_and_again(name: str, tmp_path: Path) -> None:
-    """The same for each fault by itself."""
+    """Each fault is repeated alone for a while, and no promise is broken."""
     run(name, tmp_path, LONGER_SECONDS)

@@ -52,6 +52,6 @@ def test_two_requests_are_never_taken_for_one(one: tuple[str, str], other: tuple
 
 
 def test_moving_a_character_from_subject_to_request_changes_everything() -> None:
-    """Plain concatenation would get this case wrong."""
+    """Plain concatenation would give both pairs the same hash and the same match id."""
     assert request_hash("ab", "c") != request_hash("a", "bc")
     assert match_id(KEY, "ab", "c") != match_id(KEY, "a", "bc")

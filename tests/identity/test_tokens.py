@@ -272,7 +272,7 @@ def test_issuers_are_kept_apart() -> None:
 
 
 def test_an_issuer_that_is_named_twice_is_a_mistake() -> None:
-    """The second would silently replace the first."""
+    """A second entry of the same issuer would silently replace the first."""
     with pytest.raises(ValueError, match="the issuer club is named twice"):
         Verifier([*TRUSTED, TRUSTED[1]], lambda: NOW)
 
@@ -285,7 +285,7 @@ def test_no_two_subjects_have_the_same_key(one: tuple[str, str], other: tuple[st
 
 
 def test_a_key_stays_the_same_where_a_separator_moves() -> None:
-    """Plain concatenation would get this case wrong."""
+    """Keys contain lengths, because plain concatenation would give these subjects the same key."""
     keys = {Subject(*pair, Role.PLAYER, (), "Anna", 0).key for pair in [("a:b", "c"), ("a", "b:c"), ("a:", "b:c")]}
     assert {"3:a:b:c", "1:a:b:c", "2:a::b:c"} == keys
 

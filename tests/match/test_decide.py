@@ -198,7 +198,7 @@ def test_the_same_command_finds_the_same_dice_again() -> None:
 
 
 def test_result_and_seal_are_in_the_append_of_what_ends_the_match() -> None:
-    """A finished match always has a result."""
+    """The append that ends a match contains its result, so every finished match has one."""
     played = Played(seats=2).start()
     decision = played.append(decide(played.ledger, Resign(played.by("p0"))))
     assert ["Resigned", "Sealed"] == kinds(decision)
@@ -256,7 +256,7 @@ def test_what_a_caretaker_chooses_costs_the_seat_nothing() -> None:
 
 
 def test_a_slow_choice_costs_the_turn_first_and_then_the_reserve() -> None:
-    """The clock is folded from the log."""
+    """The ledger folds the charge of each wait from the log."""
     played = Played().start()
     seat = played.ledger.awaited_seat
     assert seat is not None
@@ -399,7 +399,7 @@ def test_readiness_names_the_closing_event_and_reveals_what_was_committed() -> N
 
 
 def test_a_seat_that_does_not_get_ready_aborts_the_match_by_name() -> None:
-    """The abort comes after `ready_seconds`, not earlier."""
+    """The match is aborted after `ready_seconds`, not earlier, and the seal names the seat."""
     played = Played().sit()
     played.append(played.ready(0))
     due = Origin(played.ledger.closed_ms + 20_000)

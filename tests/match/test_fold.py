@@ -163,7 +163,7 @@ def test_three_turns_in_a_row_timed_out_forfeit_the_seat() -> None:
 
 
 def test_a_turn_played_in_time_ends_the_row_of_time_outs() -> None:
-    """Only consecutive turns count."""
+    """A turn in time ends the row, because only consecutive time-outs count."""
     table = Table(seats=3).start()
     seat = table.awaited_seat
     for _ in range(2):

@@ -86,7 +86,7 @@ def test_the_page_names_every_key_of_a_line_in_its_order(tmp_path: Path) -> None
 
 
 def test_a_line_says_what_was_played_by_whom_when_and_who_vouches() -> None:
-    """The values are those of the log."""
+    """The values in the JSON line are those of the log."""
     replay = replace(by_house(replay_of(eventful()), {1}), names=("Anna", "Bot", "Tom"))
     witnessed = [kept(replay, 3), kept(replay, 5)]
     found = audit(write(replay, SERVICE.replays), PUBLIC, [*witnessed, replace(witnessed[0], match_id="another")])

@@ -145,7 +145,7 @@ def test_a_sealed_match_whose_hidden_outcomes_were_withheld_is_unverified() -> N
 
 
 def test_what_is_no_replay_is_unreadable() -> None:
-    """The result has the reason."""
+    """A file that is no replay is UNREADABLE, with the reason."""
     found = audit(b"no replay", PUBLIC)
     assert (Verdict.UNREADABLE, "this is no replay file: it does not begin with the magic bytes") == (
         found.verdict,

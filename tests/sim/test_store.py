@@ -107,7 +107,7 @@ def test_a_hole_is_told_where_it_is() -> None:
 
 
 def test_a_store_that_is_down_refuses_and_keeps_everything() -> None:
-    """A restart loses nothing."""
+    """A store that is down refuses calls, and a restart loses no entry."""
 
     async def scenario(store: Store, _weather: Weather, log: SimulatedLog) -> None:
         await log.append("match", 0, entries(b"one"))

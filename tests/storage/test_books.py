@@ -122,7 +122,7 @@ async def test_what_is_kept_is_taken_once(log: MatchStore, other: MatchStore, ma
 
 
 async def test_the_lobby_says_of_several_matches_what_it_says_of_each(log: MatchStore, match_id: str) -> None:
-    """Unlisted matches are left out."""
+    """The lobby returns the summaries of all listed matches, and leaves unlisted ones out."""
     listed = [f"{match_id}-{number}" for number in range(3)]
     for name in listed:
         await log.append(name, 0, [Entry(b"one")], lobby=LobbyEntry(name.encode()))

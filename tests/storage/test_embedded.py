@@ -259,7 +259,7 @@ async def test_a_start_that_is_given_up_leaves_nothing_behind(short_directory: P
 
 
 async def test_a_directory_that_cannot_be_is_refused(short_directory: Path) -> None:
-    """A file is no directory."""
+    """A file in the place of the data directory is refused."""
     short_directory.write_text("a file", "utf-8")
     with pytest.raises(DataDirectoryRefused, match="cannot be used"):
         await EmbeddedServer.start(short_directory)

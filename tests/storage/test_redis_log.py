@@ -431,7 +431,7 @@ async def test_a_password_is_asked_for_and_accepted(tmp_path: Path) -> None:
 
 
 async def test_a_database_of_its_own_is_one(valkey: Server) -> None:
-    """Two numbers, two stores."""
+    """Two database numbers of one server are two stores."""
     log = await RedisLog.connect(f"{valkey.url}/5")
     match_id = uuid.uuid4().hex
     assert Appended(1) == await log.append(match_id, 0, [Entry(b"one")])
@@ -443,7 +443,7 @@ async def test_a_database_of_its_own_is_one(valkey: Server) -> None:
 
 @pytest.mark.parametrize("url", ["redis://127.0.0.1:1", "unix:///nowhere/at/all", "redis+cluster://127.0.0.1:1"])
 async def test_a_store_that_is_not_there_is_unavailable(url: str) -> None:
-    """The failure is immediate, with a message."""
+    """The call fails at once with StoreUnavailable and a message."""
     assert await refusal(url)
 
 

@@ -127,7 +127,7 @@ def test_comments_of_the_protos_are_plain() -> None:
 
 
 def test_docstrings_and_comments_of_the_tests_are_plain() -> None:
-    """All folders of tests together."""
+    """The limit holds for all folders of tests together."""
     assert [] == too_many(of_modules(prose.files("tests", ".py")))
 
 

@@ -42,7 +42,7 @@ def test_the_lines_stand_in_order_and_once() -> None:
     ],
 )
 def test_a_line_says_all_that_must_not_change(line: str) -> None:
-    """One line of each kind."""
+    """The parameters have one line of each kind."""
     assert line in kept.today()
 
 

@@ -119,7 +119,7 @@ def test_the_largest_group_is_laid_with_all_doubles() -> None:
 
 
 def test_of_equal_groups_worms_go_first_for_they_take_others_along() -> None:
-    """Two worms give a third die away."""
+    """Worms are laid first, because two worms give a third die away."""
     own = {0: "worm", 1: "worm", 2: "elephant", 3: "elephant", 4: "trap"}
     assert Play((0, 1)) == chosen("wuerfelzoo", zoo_state(own, {5: "worm"}), 2)
 

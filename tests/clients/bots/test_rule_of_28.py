@@ -116,7 +116,7 @@ def test_it_stops_at_once_if_that_wins() -> None:
 
 
 def test_it_stops_with_all_runners_on_number_fields() -> None:
-    """No further throw could be used."""
+    """The bot stops, because it could use no further throw."""
     markers: Markers = ({5: 8, 6: 10, 8: 10}, {})
     assert 14 == count({5: 1, 6: 1, 8: 1})
     options = {"columns_to_win": 5}

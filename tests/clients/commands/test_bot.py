@@ -225,7 +225,7 @@ def test_a_match_that_cannot_be_played_is_said_to_be_so(address: str) -> None:
 
 
 def test_a_missing_service_is_told_with_what_to_do() -> None:
-    """Exit code 3, without a traceback."""
+    """The command ends with exit code 3 and a hint, without a traceback."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         words = ("--service", f"127.0.0.1:{free.getsockname()[1]}", "--game", "cant_stop", "--count", "2")

@@ -138,7 +138,7 @@ def test_signatures_without_async_say_what_they_give(function: object, given: st
 
 
 def test_operators_list_and_abort_whatever_there_is() -> None:
-    """Private matches are included; players get NotAllowed."""
+    """Operators can list and abort private matches too; players get NotAllowed."""
 
     async def scenario(theatre: Theatre) -> None:
         async with tables(theatre, "Anna", "Ben") as players:

@@ -83,6 +83,6 @@ def test_the_language_is_that_of_the_locale(monkeypatch: pytest.MonkeyPatch, loc
 
 
 def test_an_unknown_language_is_english() -> None:
-    """The fallback is English."""
+    """The terminal uses English for an unknown language."""
     assert "en" == words_in("tlh").language
     assert {"en", "de"} == set(TEXTS)

@@ -379,7 +379,7 @@ def test_it_is_counted_once_for_each_match() -> None:
 
 
 def test_watchers_of_a_cut_log_are_told_although_nothing_new_ever_comes(run: Run) -> None:
-    """All watchers in every process.
+    """All watchers in every process are notified.
 
     The match is sealed once, and resuming from the lost position fails the same way.
     """

@@ -26,14 +26,14 @@ Reach: TypeAlias = Callable[[Keeper], Awaitable[Refused]]
 
 
 async def one_match_more_of_all(world: Theatre) -> Refused:
-    """Each subject has opened one."""
+    """Open a third match, after two subjects have opened one each; returns the refusal."""
     for name in ("one", "two"):
         await world.person(name).open()
     return await refusal(world.person("three").open())
 
 
 async def one_match_more_of_one(world: Theatre) -> Refused:
-    """Another subject may still open one."""
+    """Open a third match of one subject, while another one may still open; returns the refusal."""
     one = world.person("one")
     for _ in range(2):
         await one.open()
@@ -42,7 +42,7 @@ async def one_match_more_of_one(world: Theatre) -> Refused:
 
 
 async def one_seat_more(world: Theatre) -> Refused:
-    """A seat in a third match."""
+    """Take a seat in a third match; returns the refusal."""
     one = world.person("one")
     matches = [(await world.person("opener").open()).match_id for _ in range(3)]
     for match_id in matches[:2]:
@@ -99,14 +99,14 @@ async def one_watch_more(world: Theatre, *names: str) -> Refused:
 
 
 async def one_guest_more(world: Theatre) -> Refused:
-    """From the single address of a test."""
+    """Sign in a third guest from the same address; returns the refusal."""
     for _ in range(2):
         await world.nobody().identity.SignIn(SignInRequest())
     return await refusal(world.nobody().identity.SignIn(SignInRequest()))
 
 
 async def a_guest_stays_too_long(world: Theatre) -> Refused:
-    """With a token of the first day."""
+    """Call with an expired token of a guest; returns the refusal."""
     token = (await world.nobody().identity.SignIn(SignInRequest())).token
     guest = world.nobody(token)
     await guest.call("ListMatches")

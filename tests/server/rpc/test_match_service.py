@@ -52,7 +52,7 @@ def test_a_whole_match_of_every_game_is_played_to_its_seal(game: str) -> None:
 
 
 def test_what_can_be_played_is_told_without_a_token() -> None:
-    """Every game, its seats, options and material."""
+    """ListGames returns every game with its seats, options and material, without a token."""
 
     async def scenario(world: World) -> None:
         response = await world.nobody().call("ListGames")
@@ -106,7 +106,7 @@ def test_a_summary_tells_when_the_match_was_opened_and_whose_choice_is_awaited_w
 
 
 def test_a_call_without_a_token_or_with_a_bad_one_is_refused() -> None:
-    """The reason distinguishes the cases."""
+    """The reason distinguishes a missing token from a bad one."""
 
     async def scenario(world: World) -> None:
         assert "TOKEN_MISSING" == (await refusal(world.nobody().look(NEVER))).reason

@@ -49,7 +49,7 @@ def test_whatever_a_handler_can_meet_has_a_reason_in_the_contract(error: Excepti
 
 
 def test_a_reason_that_is_not_in_the_contract_cannot_be_told() -> None:
-    """Clients could not look it up."""
+    """A reason outside the contract raises an error, because clients could not look it up."""
     with pytest.raises(ValueError, match="REFUSAL_REASON_WEATHER"):
         Refusal("WEATHER", "it rains")
 

@@ -220,7 +220,7 @@ def test_so_many_files_are_under_way_for_one_subject(tmp_path: Path) -> None:
 
 
 def test_files_need_a_token(tmp_path: Path) -> None:
-    """Like all calls about a match."""
+    """GetReplay needs a token, like all calls about a match."""
 
     async def scenario(keeper: Keeper) -> None:
         for call in (keeper.replay(keeper.nobody(), "a" * 24), keeper.audit(keeper.nobody(), b"")):

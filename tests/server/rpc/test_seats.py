@@ -83,7 +83,7 @@ async def sit(person: Person, match_id: str, seat: int) -> None:
 
 
 def test_entropy_that_was_committed_to_has_to_be_revealed() -> None:
-    """A seat cannot take its commitment back."""
+    """A seat cannot get ready without the entropy that it committed to."""
 
     async def scenario(world: World) -> None:
         match_id, people = await world.seated()

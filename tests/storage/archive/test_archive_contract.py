@@ -87,7 +87,7 @@ async def test_an_empty_place_is_not_taken_for_a_known_archive(archive: Archive)
 
 
 async def test_a_file_that_is_far_too_large_is_not_read_into_memory(archive: Archive) -> None:
-    """The file may come from elsewhere."""
+    """At most one byte beyond the limit is read into memory, or the archive refuses the file."""
     await archive.put(MATCH, bytes(LARGEST_FILE + 1_000))
     try:
         data = await archive.get(MATCH)
