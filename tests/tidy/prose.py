@@ -18,7 +18,7 @@ FEWEST_WORDS: Final = 4
 
 _CODE: Final = re.compile(r"`[^`\n]*`")
 _NOT_FOR_READERS: Final = re.compile(r"^(noqa|type:|fmt:|pragma)")
-_BEGINS: Final = re.compile(r" *([-*|#>]|\d+\.) ?")
+_BEGINS: Final = re.compile(r" *([-*] |\d+\. |[|#>])")
 """The beginning of a list item, a table row or a heading."""
 
 _NO_SENTENCE: Final = ("|", "#", "<!--", ">>>", "---")
