@@ -83,7 +83,7 @@ class MatchFold:
         self.sequence = 1
         self.state = game.start(opened.options, seats)
         self.awaited: Awaited = game.awaited(self.state)
-        """What the game awaits."""
+        """The next step: a choice, a throw, a draw, or the end."""
         self.must_be_sealed = False
         """Whether the seal is the only event left."""
         self._undisturbed = False

@@ -77,15 +77,15 @@ class Replay:
     game: str
     ruleset: int
     perspective: Perspective | None
-    """None for the complete replay of a sealed match."""
+    """The perspective; None for the complete replay of a sealed match."""
     events: tuple[bytes, ...]
     """The bytes of every event, as they were hashed."""
     private: Mapping[int, bytes] = field(default_factory=dict)
     """Private parts by sequence, as in the log, without the secret, which is in the seal."""
     heads: tuple[Head, ...] = ()
-    """In ascending order; the last one is that of the last event."""
+    """The signed heads in ascending order; the last one is that of the last event."""
     names: tuple[str, ...] = ()
-    """By seat; empty if they were left out or removed."""
+    """The names by seat; empty if they were left out or removed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class Stored:
     """The id of the key that made the signatures."""
     file: Signed
     names: Signed | None
-    """None if the file has no names."""
+    """The signed names; None if the file has none."""
 
 
 # Writing

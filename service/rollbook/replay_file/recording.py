@@ -32,7 +32,7 @@ class Keys:
     heads: Ed25519PrivateKey
     replays: Ed25519PrivateKey
     name: str = "simulated"
-    """Their owner in a key file."""
+    """The owner of the keys in a key file."""
 
     @classmethod
     def of(cls, seed: int) -> Keys:

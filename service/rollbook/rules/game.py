@@ -129,7 +129,7 @@ class Game(Generic[State, Choice, Outcome]):
     begin: Callable[[Options, int], State]
     copy: Callable[[State], State]
     awaited: Callable[[State], Awaited]
-    """What happens next; a draw names its items in the order in which chance numbers them."""
+    """The function for the next awaited step; a draw names its items in the order in which chance numbers them."""
     outcome: Callable[[State, tuple[Value, ...]], Outcome]
     """The game's own outcome for these values, thrown or drawn as awaited."""
     legal: Callable[[State], Choices[Choice]]

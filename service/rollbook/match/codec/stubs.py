@@ -23,7 +23,7 @@ class Stubs:
     view: type[Message]
     legal_choices: type[Message]
     hidden: type[Message] | None
-    """None if the game hides nothing."""
+    """The message type for hidden parts; None if the game hides nothing."""
 
 
 @cache

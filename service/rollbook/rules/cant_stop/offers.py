@@ -19,9 +19,9 @@ Pairing: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Combinations:
-    """What four dice can be paired to: the pairings (sums ascending), their columns as a mask, the double sums.
+    """The pairings of four dice: pairs of sums (ascending), their columns as a mask, the double sums.
 
-    There is one for each throw of unordered dice, so identity is equality, and cheap to look up by.
+    There is one instance for each throw of unordered dice, so identity is equality, and lookups are cheap.
     """
 
     pairings: tuple[Pairing, ...]
@@ -83,12 +83,12 @@ def basic_advances(combined: Combinations, runners: int, free: int, closed: int,
         high_usable = not closed >> high & 1 and (runners >> high & 1 or free > 0)
         if low == high:
             if low_usable:
-                # Ruling: where only one step is left to the number field, the second step lapses.
+                # Ruling: if only one step is left to the number field, the second step lapses.
                 named.add((low,) if last_step >> low & 1 else (low, low))
         elif low_usable and high_usable:
             placed = (not runners >> low & 1) + (not runners >> high & 1)
-            # "Achtung": what allows two runners to be placed must place two; one free runner for two columns is
-            # the seat's choice, and the other pair lapses.
+            # Rulebook, "Achtung": a pairing that can place two runners has to place both; if one runner is free for two
+            # columns, the seat chooses one, and the other pair lapses.
             named.update([(low, high)] if placed <= free else [(low,), (high,)])
         elif low_usable or high_usable:
             named.add((low,) if low_usable else (high,))

@@ -36,7 +36,7 @@ def stop_on_free_fields(state: State) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Ruleset:
-    """What the options of a match come to."""
+    """The values and functions that follow from the options of a match."""
 
     columns_to_win: int
     offer: Callable[[Combinations, int, int, int, int], Offer]
@@ -92,7 +92,7 @@ class State:
     """The columns where no runner can be placed or moved: won, or with the runner on the number field."""
     dice: tuple[int, ...]
     offer: Offer
-    """What the dice allow while an advance is awaited."""
+    """The legal advances of the thrown dice, while an advance is awaited."""
 
 
 START_OF_COLUMNS = [0] * (max(LENGTHS) + 1)

@@ -41,7 +41,7 @@ _column = lru_cache(4_096)(Column)
 
 
 def view(state: State, _perspective: Perspective) -> View:
-    """The same for every perspective."""
+    """Return the view, which is the same for every perspective."""
     winners, reached, runners = state.winners, state.reached, state.runners
     markers = tuple(zip(*state.markers, strict=True))
     return View(

@@ -28,7 +28,7 @@ def payments(state: State) -> list[tuple[int, ...]]:
 
 
 def check_payment(state: State, tiles: tuple[int, ...]) -> None:
-    """At least three teeth, without change ("Fehlwurf", "Fehltreffer"); ruling: no tile that is not needed."""
+    """Refuse tiles worth less than three teeth, and unneeded tiles ("Fehlwurf", "Fehltreffer"; ruling)."""
     _check_tiles(tiles)
     mine = owned(state, state.seat)
     for tile in tiles:

@@ -79,12 +79,12 @@ def tiles_to_win(state: State) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Ruleset:
-    """What the options of a match come to."""
+    """The values and functions that follow from the options of a match."""
 
     teeth: Mapping[int, int]
     """The teeth of every tile, at least one each."""
     result: Callable[[State, Thrown], Result]
-    """What a throw without a rotten tooth comes to."""
+    """The function for the result of a throw without a rotten tooth."""
     to_announce: Callable[[State], int]
     """The tiles that may be announced, as a mask."""
 
@@ -121,7 +121,7 @@ class State:
     announced: int | None
     """The tile announced for that throw."""
     result: Result
-    """What the last throw came to, while a choice is awaited."""
+    """The result of the last throw, while a choice is awaited."""
 
 
 def begin(options: Options, seats: int) -> State:

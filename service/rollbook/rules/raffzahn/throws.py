@@ -1,6 +1,6 @@
-"""What a throw of Raffzahn shows, and what it can come to.
+"""Throws of Raffzahn: their sums, and their results for the seat.
 
-What the faces of three dice show is worked out once: audits fold millions of these events.
+The sums of all combinations of faces are computed once, because audits fold millions of throws.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from rollbook.rules.raffzahn.moves import DICE, ROTTEN, STAR, TILES, Faces
 
 @dataclass(frozen=True, slots=True)
 class Thrown:
-    """What lies on the table: the sum, in which a star counts 0, the stars, and whether a tooth is rotten."""
+    """A throw on the table: the sum, in which a star counts 0, the stars, and whether a tooth is rotten."""
 
     number: int
     stars: int
@@ -24,19 +24,19 @@ THROWN: dict[Faces, Thrown] = {
     dice: Thrown(sum(int(face) for face in dice if face.isdigit()), dice.count(STAR), ROTTEN in dice)
     for dice in product(*DICE)
 }
-"""What all faces that can lie together show."""
+"""The sum and stars of every combination of faces."""
 
 # Results
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a throw comes to, and what it leaves to the seat."""
+    """The result of a throw, and the actions that it leaves to the seat."""
 
     tile: int | None
     """The tile on offer."""
     may_roll: bool = True
-    """Whether the seat may throw again, as far as throws are left."""
+    """Whether the result allows another throw; the number of throws is checked elsewhere."""
     may_pass: bool = True
     fulfils: bool = True
     """Whether taking the tile fulfils an announcement of it."""

@@ -39,7 +39,7 @@ class View:
 
 
 def view(state: State, _perspective: Perspective) -> View:
-    """The same for every perspective."""
+    """Return the view, which is the same for every perspective."""
     rows = tuple(
         Row(listed(state.open_tiles[seat]), listed(state.safe_tiles[seat]), worth(state, owned(state, seat)))
         for seat in range(len(state.open_tiles))

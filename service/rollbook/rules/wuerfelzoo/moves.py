@@ -16,7 +16,7 @@ SPECIES = ("worm", "squirrel", "fox", "boar", "bear", "elephant")
 TRAP = "trap"
 DOUBLE = "x2"
 NO_FACE = ""
-"""What a die shows that has not been thrown."""
+"""The face of a die that has not been thrown."""
 
 SIZES = {species: size for size, species in enumerate(SPECIES)}
 PENALTIES = {"elephant": 6, "bear": 5, "boar": 4, "fox": 3, "squirrel": 2, "worm": 1, TRAP: 0, DOUBLE: 7, NO_FACE: 0}

@@ -54,7 +54,7 @@ from rollbook.rules.wuerfelzoo.turn_choices import PlayOffer, TurnChoices
 
 
 def legal(state: State) -> Choices[Choice]:
-    """What the seat may choose: a whole turn described, uses of an ability listed in ascending order."""
+    """Return the legal choices: a turn as a description, uses of an ability as an ascending list."""
     if state.stage == TURN:
         return _turn_choices(state)
     if state.stage == USE:
@@ -63,7 +63,7 @@ def legal(state: State) -> Choices[Choice]:
 
 
 def _turn_choices(state: State) -> TurnChoices:
-    """What the seat may choose at the start of its turn."""
+    """Return the legal choices at the start of the seat's turn."""
     own = dice_at(state, state.seat)
     plays = []
     for species in SPECIES:
@@ -75,7 +75,7 @@ def _turn_choices(state: State) -> TurnChoices:
 
 
 def _showing(state: State, dice: tuple[int, ...], *faces: str) -> tuple[int, ...]:
-    """Those of the dice that show one of the faces."""
+    """Return the dice that show one of the faces."""
     return tuple(die for die in dice if state.faces[die] in faces)
 
 
@@ -223,7 +223,7 @@ def _play(state: State, play: Play) -> None:
         raise Illegal(Reason.SPECIES_MISSING, "x2 dice are only played together with an animal")
     if len(dice) - doubles not in _fitting(state, species):
         raise _does_not_fit(state, species, len(dice) - doubles)
-    # What is replaced is out of the middle before the ability is used, so that a squirrel may find it again.
+    # Replaced animals leave the middle before the ability is used, so that a squirrel may draw one of them.
     state.ruleset.discard(state, state.middle)
     ascending = tuple(sorted(dice))
     state.middle = tuple(die for die in ascending if faces[die] == species) if doubles else ascending
@@ -298,7 +298,7 @@ def _continue_turn(state: State) -> None:
     if state.doubles:
         state.ruleset.discard(state, state.doubles)
         state.doubles = ()
-    # "Spielende und gewinnen": the end of the turn is what counts, not the moment of laying the last die.
+    # "Spielende und gewinnen": the round ends at the end of the turn, not when the last die is laid.
     if state.seat in state.where:
         _begin_turn(state, _seat_after(state, state.seat))
     else:

@@ -67,7 +67,7 @@ def scores_of_all_rounds(state: State) -> list[Score]:
 
 @dataclass(frozen=True, slots=True)
 class Ruleset:
-    """What the options of a match come to."""
+    """The values and functions that follow from the options of a match."""
 
     rounds_to: int
     discard: Callable[[State, Iterable[int]], None]
@@ -108,7 +108,7 @@ class State:
     middle: tuple[int, ...]
     """The animals in the middle, ascending."""
     species: str
-    """What lies in the middle, NO_FACE for nothing."""
+    """The species in the middle; NO_FACE if the middle is empty."""
     owner: int
     """The seat that laid it, or NOBODY."""
     doubles: tuple[int, ...]
@@ -176,7 +176,7 @@ def dice_at(state: State, place: int) -> tuple[int, ...]:
 
 
 def penalty(state: State, seat: int) -> int:
-    """What the dice in front of the seat count at the end ("Die Tiere und ihre Eigenschaften")."""
+    """Return the penalty points of the dice in front of the seat ("Die Tiere und ihre Eigenschaften")."""
     return sum(PENALTIES[state.faces[die]] for die in dice_at(state, seat))
 
 

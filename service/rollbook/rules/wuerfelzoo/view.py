@@ -15,7 +15,7 @@ class DieInFront:
 
     die: int
     face: str | None
-    """What it shows, none while it has not been thrown."""
+    """The face of the die; None before its throw."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +28,9 @@ class View:
     points: tuple[int, ...]
     """The penalty points of all finished rounds."""
     dice: tuple[tuple[DieInFront, ...], ...]
-    """What lies in front of every seat."""
+    """The dice in front of every seat."""
     species: str | None
-    """What lies in the middle, if anything does."""
+    """The species in the middle; None if the middle is empty."""
     middle: tuple[int, ...]
     owner: int | None
     """The seat that laid it."""
@@ -46,7 +46,7 @@ class View:
 
 
 def view(state: State, _perspective: Perspective) -> View:
-    """The same for every perspective."""
+    """Return the view, which is the same for every perspective."""
     return View(
         round=state.round,
         seat=None if state.stage in {FIRST_SEAT, FINISHED} else state.seat,
