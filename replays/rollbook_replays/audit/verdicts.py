@@ -166,10 +166,10 @@ class Audited:
     ruleset: int = 0
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     names: tuple[str, ...] = ()
-    """By seat; empty if the file has no names."""
+    """The names by seat; empty if the file has none."""
     seats: int = 0
     places: tuple[int, ...] | None = None
-    """By seat, from the seal; None if the match has no result."""
+    """The places by seat, from the seal; None if the match has no result."""
     aborted: str | None = None
     """The seal's reason for a match without a result; after `not_ready`, a colon and the seats follow."""
     started: bool = False
@@ -177,7 +177,7 @@ class Audited:
     events: int = 0
     opened_ms: int = 0
     sealed_ms: int | None = None
-    """None if the match is unfinished."""
+    """The time of the seal; None if the match is unfinished."""
     thrown: tuple[Thrown, ...] = ()
     """All dice thrown before the divergence, or in the whole match."""
     house: tuple[int, ...] = ()

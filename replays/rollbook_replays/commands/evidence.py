@@ -15,7 +15,7 @@ from rollbook.replay_file.lines import WrongLine, text_of
 from rollbook_replays.audit.signatures import flaw
 
 LARGEST_TEXT: Final = 64 << 20
-"""Of a file of keys or heads."""
+"""Largest size of a file of keys or heads, in bytes."""
 
 Read = TypeVar("Read")
 
@@ -25,7 +25,7 @@ class FlawedHead:
     """A kept head that proves nothing."""
 
     where: str
-    """Its file and line."""
+    """The file and the line of the head."""
     head: WitnessedHead
     why: str
 

@@ -122,7 +122,7 @@ def _write_plain(out: Path, simulation: Simulation) -> None:
 
 def _replay_writer(out: Path, seed: int) -> WriteMatch:
     """Put the keys of the seed beside the files, with those of other seeds, and sign every match with them."""
-    # Only who writes replay files needs what they are written with.
+    # Imported here, because only replay files need these modules.
     from rollbook.replay_file.container import SUFFIX  # noqa: PLC0415
     from rollbook.replay_file.container import write as write_replay  # noqa: PLC0415
     from rollbook.replay_file.recording import Keys, record  # noqa: PLC0415
