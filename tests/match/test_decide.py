@@ -449,7 +449,7 @@ def test_a_seat_that_gave_up_is_played_by_its_caretaker() -> None:
 
 
 def test_a_match_is_withdrawn_only_before_its_seats_close() -> None:
-    """The opener withdraws it; an operator ends it at any time."""
+    """The opener can withdraw the match before its seats close; an operator ends it at any time."""
     played = Played()
     decision = decide(played.ledger, Abort(played.by("p0"), by_opener=True))
     assert Sealed(None, "by_operator", SECRET) == decision.entries[0].event

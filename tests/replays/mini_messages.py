@@ -27,7 +27,7 @@ class Broken(Exception):
 
 @dataclass
 class Listed:
-    """A field in a proto file."""
+    """A field's definition in a proto file."""
 
     name: str
     type: str
@@ -37,7 +37,7 @@ class Listed:
 
 @dataclass
 class Message:
-    """A message in a proto file."""
+    """A message's definition in a proto file."""
 
     fields: dict[int, Listed] = field(default_factory=dict)
 

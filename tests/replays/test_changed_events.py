@@ -35,7 +35,7 @@ from tests.replays.forging import (
 
 @pytest.mark.parametrize("game", current())
 def test_an_honest_match_with_all_that_can_happen_in_one_is_exact(game: str) -> None:
-    """The tests below rely on this verdict."""
+    """The tests below change this match, so it has to be exact before."""
     found = judged(match(game), SERVICE, [kept(match(game), 1), kept(match(game), 40)])
     assert (Verdict.EXACT, None, ()) == (found.verdict, found.divergence, found.missing)
     kinds = {type(line.event) for line in lines(game)}

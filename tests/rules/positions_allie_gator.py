@@ -60,7 +60,7 @@ class Position:
 
 
 def cards(numbers: Cards) -> list[Card]:
-    """Plain numbers as cards."""
+    """Convert plain numbers to cards."""
     return [Card(number) for number in numbers]
 
 

@@ -114,7 +114,7 @@ def test_a_seat_may_choose_a_pairing_of_which_only_one_pair_can_be_used() -> Non
 
 
 def test_ruling_a_runner_on_a_number_field_still_counts_as_one_of_the_three() -> None:
-    """Ruling: it is not free again, so a fourth column cannot be entered."""
+    """Ruling: a runner on the number field is not free again, so the seat cannot enter a fourth column."""
     columns = offered(position(runners={2: 3, 7: 1, 8: 1}), 1, 2, 2, 2)
     assert [] == columns
 

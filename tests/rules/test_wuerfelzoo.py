@@ -177,7 +177,7 @@ def test_example_peter_michaela_and_rita_raise_two_squirrels_to_elephants() -> N
 
 
 def test_example_three_worms_give_one_die_away_once() -> None:
-    """Example under "Die Eigenschaft der ausgespielten Tierart nutzen": once, however many animals were laid."""
+    """Example under "Die Eigenschaft der ausgespielten Tierart nutzen": three worms give one die away, not three."""
     state = position("worm worm worm fox", "trap", "trap")
     fox = die(state, 0, "fox")
     state = after(state, Play(dice(state, 0, "worm")))

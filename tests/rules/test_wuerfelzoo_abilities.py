@@ -203,7 +203,7 @@ def test_question_the_round_ends_with_only_boars_or_only_worms(species: str) -> 
 
 
 def test_question_foxes_that_end_the_round_must_still_remove_a_die() -> None:
-    """Question 4: yes; a trap, which counts nothing, may be the one."""
+    """Question 4: the last foxes still remove a die, and a trap, which counts nothing, may be that die."""
     state = position("fox", "trap elephant")
     state = after(state, Play(dice(state, 0)))
     assert ToChoose(0) == GAME.awaited(state)

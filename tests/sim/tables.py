@@ -33,7 +33,7 @@ class Table:
     is_deserted: bool = False
     """Whether the last seat stays free, so that the match expires."""
     withdraw_after_seconds: float | None = None
-    """Seconds until its opener withdraws it, or None."""
+    """Seconds until the opener withdraws the match, or None."""
     match_id: str = ""
     invitation_code: str = ""
     opened_at: float | None = None

@@ -240,7 +240,7 @@ async def test_no_failover_loses_what_was_acknowledged_while_a_replica_was_added
 
 
 async def test_many_acknowledgements_ask_at_once_while_replicas_come_and_go(pair: Copied) -> None:
-    """Each asks those that it has seen attached; what one of them hangs up, another may hang up as well."""
+    """Concurrent acknowledgements may close their connections to the same detached replica."""
     settings = ConnectionSettings(parse(pair.url), Keeping("replicated"), HURRIED_SECONDS)
     candidates = Candidates(Kind.SERVER, lambda host: _of_one_host(settings, host).reads)
     here, there, gone = [("127.0.0.1", port) for port in (pair.servers[0].port, pair.servers[1].port, free_port())]

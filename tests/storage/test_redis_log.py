@@ -309,7 +309,7 @@ async def test_an_entry_that_is_missing_at_the_end_is_a_hole(log: RedisLog, clie
 
 
 async def test_a_match_that_was_dropped_is_not_begun_again(log: RedisLog, client: Any, match_id: str) -> None:
-    """For any remains of the match: it is in no list, and its log stays lost."""
+    """After a drop of a trimmed or deleted log the match is in no list, and its log stays lost."""
     for spoil in (("XTRIM", "MAXLEN", 0), ("DEL",)):
         await log.append(match_id, 0, [Entry(b"one"), Entry(b"two")], lobby=LobbyEntry(b"open"))
         client.execute_command(spoil[0], stream_key(match_id), *spoil[1:])

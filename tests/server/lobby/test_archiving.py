@@ -338,7 +338,7 @@ def test_another_match_under_the_same_id_is_never_overwritten(tmp_path: Path) ->
 
 
 def test_archiving_twice_and_in_two_processes_at_once_is_harmless(tmp_path: Path) -> None:
-    """Each finds the other's work, and a broken file is rewritten while the log still has the match."""
+    """Both archivists accept the other's files, and a broken file is rewritten while the log still has the match."""
 
     async def scenario(keeper: Keeper) -> None:
         match_id, _ = await keeper.over()

@@ -29,7 +29,7 @@ async def rematch(person: Person, match_id: str, **fields: Any) -> Any:
 
 
 def test_whoever_asks_for_a_rematch_meets_the_same_table() -> None:
-    """The first caller opens it; game, options, clocks and seats equal those of the previous match."""
+    """The first caller opens the rematch; game, options, clocks and seats equal those of the previous match."""
 
     async def scenario(world: World) -> None:
         cant_stop = {"free_fields": True}
