@@ -206,7 +206,7 @@ def test_no_byte_of_a_service_has_a_name_that_was_forgotten(is_running: bool, tm
 
 
 class KeepingByTwo(Keeping):
-    """The same with two workers, which share the index of the archive."""
+    """A service with two workers, which share the index of the archive."""
 
     words = (*Keeping.words, "--workers", "2")
 

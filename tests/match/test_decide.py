@@ -315,7 +315,7 @@ def test_a_wait_that_began_after_the_downtime_is_charged() -> None:
 
 
 def test_a_match_without_a_clock_never_times_out() -> None:
-    """Choices in such a match are not charged."""
+    """In a match without a clock, choices are not charged."""
     played = Played(terms=Terms()).start()
     assert played.ledger.clock.runs_out_ms() is None
     assert 0 == played.choose(after_ms=10**9).entries[0].event.charged_ms  # type: ignore[union-attr]
@@ -434,7 +434,7 @@ def test_who_may_choose_is_asked_before_what() -> None:
 
 
 def test_a_seat_that_gave_up_is_played_by_its_caretaker() -> None:
-    """Such a seat can neither choose nor resign again."""
+    """A seat that gave up can neither choose nor resign again."""
     played = Played(seats=3).start()
     seat = played.ledger.awaited_seat
     played.append(decide(played.ledger, Resign(played.by(f"p{seat}"))))

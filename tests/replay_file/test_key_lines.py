@@ -79,7 +79,7 @@ def test_a_line_that_is_no_key_is_refused_by_its_number(line: str) -> None:
 
 @pytest.mark.parametrize("line", [key_line(ONE.public), f"{key_line(ONE.public)} ", f"{key_line(ONE.public)} Rollbook"])
 def test_a_line_without_a_role_is_refused_with_how_to_get_a_good_one(line: str) -> None:
-    """Files from before the roles, and hand-made ones, have such lines."""
+    """Files from before the roles, and hand-made files, have lines without a role."""
     assert "`rollbook key DATA --published` writes" in refusal(line).reason
     assert "--role bundle --name" in refusal(line).reason
 

@@ -163,7 +163,7 @@ def test_what_is_no_replay_is_unreadable() -> None:
     ],
 )
 def test_what_a_newer_program_wrote_is_unverified_and_named(change: dict[str, Any], missing: str) -> None:
-    """Such files are neither exact nor diverged; the result names what the reader lacks."""
+    """Files of newer programs are neither exact nor diverged; the result names what the reader lacks."""
     replay = cut(recorded("cant_stop"), 1)
     event = proto.Event.FromString(replay.events[0])
     for name, value in change.items():

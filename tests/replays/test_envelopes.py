@@ -18,7 +18,7 @@ def test_a_request_is_taken_out_with_or_without_a_seat_before_it() -> None:
 
 
 def test_what_has_no_request_stays_as_it_is() -> None:
-    """The same holds for bytes that end within a request."""
+    """Bytes without a request stay unchanged, and so do bytes that end within a request."""
     for left in (BODY, b"\x20\x01" + BODY, REQUEST[:-1], b"\x20\x01" + REQUEST[:-1], b""):
         assert (b"", left) == without_request(left)
     assert (bytes(range(16)), b"") == without_request(REQUEST)
@@ -72,7 +72,7 @@ def test_a_choice_is_taken_off_only_from_the_one_way_to_write_what_is_around_it(
 
 
 def test_a_readiness_is_taken_off_only_from_the_one_way_to_write_it() -> None:
-    """The same holds for `ready`, with entropy and without."""
+    """The fast path decodes `ready` only in its canonical encoding, with entropy and without."""
     seed = random.randrange(1 << 32)
     print(f"seed {seed}")
     rng = random.Random(seed)

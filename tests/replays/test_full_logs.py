@@ -1,4 +1,4 @@
-"""A log has at most 10,000 events, and the last is its seal; such files are too large to store as cases."""
+"""A log has at most 10,000 events, and the last is its seal; full logs are too large to store as cases."""
 
 from __future__ import annotations
 

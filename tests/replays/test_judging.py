@@ -94,7 +94,7 @@ def test_other_players_are_found_and_their_match_does_not_count(tmp_path: Path) 
 
 
 def test_fewer_seats_than_players_are_found(tmp_path: Path) -> None:
-    """The same holds for a file without names."""
+    """A match with fewer seats than players is found, even in a file without names."""
     two = recorded("cant_stop", 2, 0)
     data = without_names(write(two, KEYS.replays))
     assert IDS[0] == two.match_id

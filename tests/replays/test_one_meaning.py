@@ -185,7 +185,7 @@ def test_names_are_those_of_all_seats_and_not_all_empty(names: Sequence[str], fo
 
 
 def test_names_that_are_all_empty_are_not_written() -> None:
-    """The same match has the same bytes."""
+    """A match with empty names is written without a names part, so it has one encoding."""
     replay = MATCHES["cant_stop"]
     assert write(replay, SERVICE.replays) == write(replace(replay, names=("", "", "")), SERVICE.replays)
 
@@ -441,7 +441,7 @@ def test_a_running_match_shows_draws_that_the_rules_do_not_await(verdict: Judge)
 
 
 def test_no_event_needs_a_request(verdict: Judge) -> None:
-    """Simulated matches have none, and a log proves choices, not requests."""
+    """Simulated matches have no requests, because a log proves choices, not requests."""
     lines = [replace(line, request=b"") for line in taken_apart(MATCHES["cant_stop"])]
     assert EXACT == verdict(put_together(lines, SERVICE))
 

@@ -286,7 +286,7 @@ def test_a_file_made_for_a_seat_that_is_not_there_is_refused(tmp_path: Path) -> 
 
 
 def test_what_a_forger_made_long_is_told_in_short(tmp_path: Path) -> None:
-    """The same holds for a sentence that quotes the event."""
+    """A sentence that quotes a long value of an event is cut, too."""
     done = show(kept(events()["many places"], tmp_path))
     assert (1, True) == (done.returncode, len(done.stderr) < 3_000)
     assert done.stderr.endswith("; `rollbook audit` explains more\n")

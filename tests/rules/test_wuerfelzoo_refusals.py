@@ -135,7 +135,7 @@ def test_another_choice_than_the_awaited_is_refused() -> None:
 
 
 def test_no_choice_is_taken_while_chance_is_awaited() -> None:
-    """The same holds before the start, between draw and throw, and during an ability."""
+    """Choices are refused before the start, between draw and throw, and during an ability."""
     start = GAME.start({}, 2)
     dealing = after(start, FirstSeat(0))
     throwing = after(dealing, Drawn(0, tuple(range(12))))

@@ -53,7 +53,7 @@ def oldest_redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture(params=["memory", "simulated", "valkey", "cluster", "oldest_redis"])
 def store(request: pytest.FixtureRequest) -> Store:
-    """Each kind of store in turn."""
+    """Run the test with each kind of store in turn."""
     if request.param == "memory":
         memory = MemoryLog()
 

@@ -31,7 +31,7 @@ PATIENCE_SECONDS: Final = 60.0
 
 @pytest.fixture(params=["valkey", "cluster", "oldest_redis"])
 def server(request: pytest.FixtureRequest) -> Server:
-    """Each kind of server in turn."""
+    """Run the test with each kind of server in turn."""
     found: Server = request.getfixturevalue(request.param)
     return found
 

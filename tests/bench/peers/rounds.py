@@ -26,7 +26,7 @@ class Round:
     answer_ms: Mapping[str, float]
     """From the time at which a choice was due to its answer: median and 99th percentile."""
     told_ms: Mapping[str, float]
-    """The same until both players and both spectators had it in their feeds."""
+    """From the same time until both players and both spectators had the choice in their feeds."""
     processor: Mapping[str, float]
     """Seconds of processor time of each part, the load included."""
 

@@ -105,7 +105,7 @@ def test_a_whole_match_is_one_chain_of_bytes(name: str) -> None:
 
 @pytest.mark.parametrize("name", list(current()))
 def test_nothing_lies_beside_an_event_that_hides_nothing(name: str) -> None:
-    """Such an event has no private data at all, not even an empty message."""
+    """An event that hides nothing has no private data, not even an empty message."""
     simulation = Simulation(find(name), {}, find(name).seats[0], 6, 0)
     private = {logged(event, find(name), sequence=number).private for number, event in simulation.events()}
     assert b"" in private

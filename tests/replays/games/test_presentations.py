@@ -98,7 +98,7 @@ def test_colours_change_nothing_but_colours(game: str, monkeypatch: pytest.Monke
 
 
 def test_a_game_without_a_presentation_is_shown_plainly() -> None:
-    """Such a game can be watched with the fallback."""
+    """The fallback shows a game without a presentation."""
     assert PLAIN is presentation("a game that nobody has made")
 
 

@@ -54,7 +54,7 @@ def words_of(lines: list[Sentence]) -> list[str]:
 @pytest.mark.parametrize("language", ["en", "de"])
 @pytest.mark.parametrize("game", current())
 def test_every_event_of_a_match_is_told_and_the_places_come_last(game: str, language: str) -> None:
-    """The same holds for short accounts, which omit only what the next line repeats."""
+    """Every event has a line, also in short accounts, which omit only what the next line repeats."""
     lines: list[str] = []
     for event, said, _, after in told(game, language=language):
         assert said

@@ -116,7 +116,7 @@ def test_nobody_carries_on_behind_an_archived_match_or_begins_it_again(tmp_path:
 
 
 def test_opening_is_retried_for_ever(tmp_path: Path) -> None:
-    """The same request finds its match in the archive and opens no second one."""
+    """A retried OpenMatch finds its match in the archive and opens no second one."""
 
     async def scenario(keeper: Keeper) -> None:
         one = keeper.person("one")
@@ -230,7 +230,7 @@ def test_a_match_that_ends_while_the_archive_is_away_is_read_from_the_store(rest
 
 
 def test_a_file_that_was_damaged_is_not_told_as_a_match(tmp_path: Path) -> None:
-    """The same holds for a file of another match under this name."""
+    """A damaged file, or a file of another match under this name, is refused."""
 
     async def scenario(keeper: Keeper) -> None:
         match_id, people = await keeper.over()

@@ -159,7 +159,7 @@ def test_an_index_that_is_damaged_is_mended(store: Server, how: str) -> None:
 
 
 def test_what_stands_in_a_list_and_nowhere_else_costs_nobody_a_line(store: Server) -> None:
-    """Such an entry is skipped, and removed by the next read."""
+    """An entry without a row is skipped, and removed by the next read."""
 
     async def scenario(one: World, other: World) -> None:
         await some_matches(one, other)

@@ -528,7 +528,7 @@ def test_everything_hidden_is_revealed_after_the_seal() -> None:
 
 
 def test_an_aborted_match_reveals_what_it_hid() -> None:
-    """The same for a match without an end; the twins, equal until now, differ."""
+    """A match without an end reveals its hidden parts too; the twins, equal until now, differ."""
     twins = TWINS[0]
     assert revealed(seen(twins.one.log)) != revealed(seen(twins.other.log))
 

@@ -216,7 +216,7 @@ def test_the_request_id_of_another_subject_is_another_request() -> None:
 
 
 def test_a_match_is_opened_once_however_often_it_is_asked_for() -> None:
-    """The same terms return the same match; other terms under the same request are refused."""
+    """A repeated OpenMatch returns the same match; other terms under its request id are refused."""
 
     async def scenario() -> None:
         table = Table()

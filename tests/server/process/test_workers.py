@@ -57,7 +57,7 @@ def all_can_be_called(one: Service) -> bool:
 
 
 def are_called(channel: grpc.Channel) -> bool:
-    """The same over an existing connection."""
+    """Whether all workers serve, asked over an existing connection."""
     request = health_pb2.HealthCheckRequest(service=WORKERS)
     return bool(SERVING == health(channel).Check(request, timeout=10, wait_for_ready=True).status)
 

@@ -348,7 +348,7 @@ def test_who_knows_nothing_of_a_match_still_ends_it_as_one_whose_log_is_lost(val
 
 
 def test_what_is_no_match_in_the_lobby_costs_nobody_anything(valkey: Server) -> None:
-    """Such fields, in any part of the lobby, do not disturb lists, openings or turns."""
+    """Malformed fields in any part of the lobby do not disturb lists, openings or turns."""
 
     async def scenario(world: Spoiler) -> None:
         sound, _ = await world.started(turn_seconds=30)

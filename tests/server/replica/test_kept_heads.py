@@ -278,7 +278,7 @@ def test_a_head_that_the_log_holds_changes_nothing(act: Callable[..., None]) -> 
 
 
 def test_a_delayed_viewer_with_a_players_head_is_told_what_it_is_told_without(act: Callable[..., None]) -> None:
-    """Such a head must not reveal anything about later events: the answers are equal, byte for byte."""
+    """A player's head must not reveal later events to a delayed viewer: the answers are equal, byte for byte."""
 
     async def scenario(world: Spoiler) -> None:
         match_id, _, _ = await played(world, spectator_delay_seconds=60)

@@ -106,7 +106,7 @@ def test_a_flood_of_them_is_bounded_by_address_and_writes_no_lines(tmp_path: Pat
 
 
 def test_methods_that_there_are_none_of_write_no_lines(one: Service) -> None:
-    """The number of such calls is not limited, so they are counted but not logged."""
+    """Calls of unknown methods are counted but not logged, because their number is not limited."""
     with one.channel() as channel:
         for invented in range(20):
             call: Any = channel.unary_unary(f"/rollbook.v1.MatchService/Invented{invented}")

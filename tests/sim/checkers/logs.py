@@ -228,7 +228,7 @@ class AtomicCommand(Checker):
 
 
 class OneDie(Checker):
-    """The same decision on the same log draws the same outcome in every process."""
+    """One decision on one log draws the same outcome in every process."""
 
     name: ClassVar[str] = "one die"
 

@@ -77,7 +77,7 @@ def s3_place(s3_server: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.fixture(params=["folder", "s3"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Each kind of place in turn."""
+    """Run the test with each kind of place in turn."""
     return str(tmp_path / "archive") if request.param == "folder" else str(request.getfixturevalue("s3_place"))
 
 
