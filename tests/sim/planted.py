@@ -41,8 +41,8 @@ class OtherRequest(Process):
     """Appends a choice with a request id that no client sent."""
 
     def hears(self, method: str, request: Any) -> Any:
-        """Change the request id."""
-        if method == "Choose":
+        """Change the request id, alike for all ways of sending the same choice."""
+        if method in {"Choose", "Play"}:
             request.request_id = f"own-{request.request_id}"
         return request
 

@@ -242,7 +242,7 @@ class Process:
     async def stream(self, method: str, request: Any, token: str, window: int) -> AsyncIterator[Stream]:
         """Open a streaming call; at most `window` messages are in flight."""
         handler = self._handler(method)
-        heard = self.hears(method, received(request)) if isinstance(request, Message) else request
+        heard = self.hears(method, received(request)) if isinstance(request, Message) else self._hears(method, request)
         stream = Stream(window, self.time_ms, lambda message: self.says(method, received(message, FRAMES.get(method))))
         task = self._task(stream.fill(handler(heard, _Call(token))))
         self._died.add_done_callback(stream.break_off)
@@ -251,6 +251,10 @@ class Process:
         finally:
             task.cancel()
             self._died.remove_done_callback(stream.break_off)
+
+    async def _hears(self, method: str, requests: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        async for request in requests:
+            yield self.hears(method, received(request))
 
     def hears(self, method: str, request: Any) -> Any:
         """A request as it is handled; planted bugs override this."""
