@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from rollbook_clients.sdk.sync import connect
 from tests.clients.sdk.tables import service
 from tests.documents import blocks_in
+from tests.server.serving import until
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "clients" / "BOTS.md").read_text(encoding="utf-8")
@@ -39,9 +41,12 @@ def test_a_reader_installs_the_three_files_and_their_bot_plays(tmp_path: Path) -
     _, *words = shlex.split(line)
     with service(tmp_path / "service") as served, connect(served.address) as table:
         match = table.open("cant_stop", 2)
-        match.add_bot()
         rollbook = [str(folder / ".venv" / "bin" / "rollbook"), *words]
-        played = run([*rollbook, "--match", match.id, "--service", served.address], folder, kept)
+        with ThreadPoolExecutor() as pool:
+            running = pool.submit(run, [*rollbook, "--match", match.id, "--service", served.address], folder, kept)
+            until(lambda: running.done() or match.state().summary.seats[0].taken)
+            match.add_bot()
+            played = running.result()
     assert re.search(rf"{match.id}  cant_stop  Tina: place \d of 2", played)
 
 

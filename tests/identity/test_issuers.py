@@ -100,7 +100,8 @@ def test_the_example_in_the_documentation_is_one(tmp_path: Path) -> None:
         ),
         ({"keys": [f"{key_line(OURS.public_key())}\n"]}, IssuerReason.KEYS_REFUSED, "`rollbook key FILE` prints"),
         ({"keys": ["nothing"]}, IssuerReason.KEYS_REFUSED, "`rollbook key FILE` prints"),
-        ({"role": ["operator"]}, IssuerReason.FILE_MALFORMED, "issuer, roles and keys, and nothing else"),
+        ({"role": ["operator"]}, IssuerReason.FILE_MALFORMED, "by_address, and nothing else"),
+        ({"by_address": "no"}, IssuerReason.BY_ADDRESS_REFUSED, "true or false"),
     ],
 )
 def test_whatever_is_wrong_with_a_file_nobody_is_trusted_by_it(

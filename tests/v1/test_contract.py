@@ -58,6 +58,7 @@ READS = {
     "CreateDeviceCode",
     "GetKeys",
     "ListBans",
+    "ListOpened",
     "GetState",
 }
 """Calls without lasting effects; SignIn stores no token, and device codes expire."""

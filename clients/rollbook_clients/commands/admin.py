@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Final, Literal, TypeAlias
@@ -15,9 +14,10 @@ from rollbook.cli.game_names import GameName
 from rollbook.cli.service_options import LOCAL_SERVICE, ServiceOptions
 from rollbook.v1.admin_pb2 import BanTarget
 from rollbook.v1.match_pb2 import ListMatchesRequest, MatchState
+from rollbook_clients.commands.operator_acts import is_lost, list_matches, say_next, seal
 from rollbook_clients.commands.operator_text import banned, json_of, listed, say_facts, shown, stated
 from rollbook_clients.commands.service_calls import failed, say
-from rollbook_clients.sdk import LogLost, Refused, RollbookError, connect
+from rollbook_clients.sdk import RollbookError, connect
 from rollbook_clients.sdk.operator import Operator
 
 admin = App(
@@ -34,6 +34,7 @@ Examples:
     rollbook admin matches --state running --limit 20
     rollbook admin lost
     rollbook admin abort MATCH
+    rollbook admin abort --address 192.0.2.7 --yes
     rollbook admin ban --match MATCH --seat 1 --for 24h --why "insults"
     rollbook admin ban --address 192.0.2.0/24 --for 30m
     rollbook admin bans --json
@@ -82,7 +83,7 @@ def matches(  # noqa: PLR0913 - every flag is a parameter
     """
     number = MatchState.Value(f"MATCH_STATE_{state.upper()}") if state else MatchState.Value("MATCH_STATE_UNSPECIFIED")
     request = ListMatchesRequest(game=game, player=player, state=number, page_size=limit, page_token=page)
-    return _run("matches", at, lambda operator: _list_matches(operator, request, as_json=as_json))
+    return _run("matches", at, lambda operator: list_matches(operator, request, as_json=as_json))
 
 
 @admin.command
@@ -104,7 +105,7 @@ def lost(*, limit: int = 50, page: str = "", as_json: AsJson = False, at: Servic
         One JSON object a line; the last names the page behind.
     """
     request = ListMatchesRequest(lost=True, page_size=limit, page_token=page)
-    return _run("lost", at, lambda operator: _list_matches(operator, request, as_json=as_json))
+    return _run("lost", at, lambda operator: list_matches(operator, request, as_json=as_json))
 
 
 @admin.command
@@ -130,21 +131,57 @@ def show(match: str, *, as_json: AsJson = False, at: ServiceOptions = LOCAL_SERV
 
 
 @admin.command
-def abort(match: str, *, as_json: AsJson = False, at: ServiceOptions = LOCAL_SERVICE) -> int:
-    """End a match without a result: it is sealed as `by_operator`.
+def abort(  # noqa: PLR0913 - every flag is a parameter
+    match: str = "",
+    *,
+    opened_by: str = "",
+    issuer: str = "",
+    address: str = "",
+    yes: Annotated[bool, Parameter(negative="")] = False,
+    as_json: AsJson = False,
+    at: ServiceOptions = LOCAL_SERVICE,
+) -> int:
+    """End a match without a result, or all matches that a subject or an address opened: sealed as `by_operator`.
 
-    Example: `rollbook admin abort MATCH`
+    Several matches are listed first, and end only with --yes.
+
+    Example: `rollbook admin abort --opened-by guest-abc --yes`
 
     Parameters
     ----------
     match
         The id of the match.
+    opened_by
+        In place of a match: the `sub` of the tokens of a subject, whose open and running matches end.
+    issuer
+        With --opened-by: the issuer of the tokens. Default: the service itself.
+    address
+        In place of a match: an address; an IPv6 address means its /64.
+    yes
+        End the listed matches.
     as_json
-        One JSON object.
+        One JSON object a line.
     """
+    target = BanTarget()
+    if opened_by:
+        target.subject.sub, target.subject.issuer = opened_by, issuer
+    elif address:
+        target.address = address
+    if [bool(match), bool(opened_by), bool(address)].count(True) != 1 or (issuer and not opened_by):
+        return usage("name one: MATCH, --opened-by or --address; rollbook admin abort --help explains it")
 
     async def work(operator: Operator) -> Exit:
-        return await _seal(operator, match, as_json=as_json)
+        if match:
+            return await seal(operator, match, as_json=as_json)
+        found = await operator.opened_by(target)
+        for summary in found:
+            if not yes:
+                print(json_of(summary) if as_json else listed(summary))
+                continue
+            await seal(operator, summary.match_id, as_json=as_json)
+        if found and not yes:
+            say("admin abort", f"nothing has ended yet: --yes ends these {len(found)} matches")
+        return Exit.GOOD
 
     return _run("abort", at, work)
 
@@ -166,9 +203,9 @@ def drop(match: str, *, as_json: AsJson = False, at: ServiceOptions = LOCAL_SERV
     """
 
     async def work(operator: Operator) -> Exit:
-        if not await _is_lost(operator, match):
+        if not await is_lost(operator, match):
             raise Failed(Exit.WRONG, f"the log of {match} is whole: `rollbook admin abort {match}` ends it")
-        return await _seal(operator, match, as_json=as_json)
+        return await seal(operator, match, as_json=as_json)
 
     return _run("drop", at, work)
 
@@ -193,7 +230,7 @@ def bans(*, limit: int = 50, page: str = "", as_json: AsJson = False, at: Servic
         found = await operator.bans(limit, page)
         for each in found.bans:
             print(json_of(each) if as_json else banned(each))
-        return _next(found.next_page_token, as_json=as_json)
+        return say_next(found.next_page_token, as_json=as_json)
 
     return _run("bans", at, work)
 
@@ -345,38 +382,6 @@ def _run(command: str, options: ServiceOptions, work: Work) -> Exit:
         ended = failure
     say(f"admin {command}", ended.why)
     return ended.code
-
-
-async def _list_matches(operator: Operator, request: ListMatchesRequest, *, as_json: bool) -> Exit:
-    found = await operator.matches(request)
-    for summary in found.matches:
-        print(json_of(summary) if as_json else listed(summary))
-    return _next(found.next_page_token, as_json=as_json)
-
-
-async def _seal(operator: Operator, match: str, *, as_json: bool) -> Exit:
-    answer = await operator.abort(match)
-    say_facts({"match": match, "sealed_by_event": answer.made.last, "is_gone": answer.is_gone}, as_json=as_json)
-    return Exit.GOOD
-
-
-async def _is_lost(operator: Operator, match_id: str) -> bool:
-    try:
-        await operator.match(match_id)
-    except LogLost:
-        return True
-    except Refused as refused:
-        if refused.reason == "LOG_LOST":
-            return True
-        raise
-    return False
-
-
-def _next(token: str, *, as_json: bool) -> Exit:
-    """Print the token of the next page, if there is one."""
-    if token:
-        print(json.dumps({"next_page": token}) if as_json else f"more: --page {token}")
-    return Exit.GOOD
 
 
 def _seconds(text: str) -> int | None:

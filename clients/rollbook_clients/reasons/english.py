@@ -97,6 +97,7 @@ ENGLISH: Final = {
     "MATCH_IS_PUBLIC": "In a public match, strangers keep their seats.",
     "STRATEGY_UNKNOWN": "This service has no such bot.",
     "NO_HOUSE": "This service has no bots.",
+    "PERSON_NEEDED": "Bots sit down only where a player sits. Take a seat first.",
     "POSITION_MISSING": "The choice names no position of the match.",
     "POSITION_MALFORMED": "The choice names an impossible position.",
     "POSITION_BEHIND": "The match has gone on meanwhile. Here is the table now.",

@@ -99,6 +99,7 @@ Dein Beitrag zu den Würfeln ist ein anderer. Bereit wird ein Platz auf dem Ger�
     "MATCH_IS_PUBLIC": "In einer öffentlichen Partie behalten Fremde ihren Platz.",
     "STRATEGY_UNKNOWN": "So einen Bot hat dieser Dienst nicht.",
     "NO_HOUSE": "Dieser Dienst hat keine Bots.",
+    "PERSON_NEEDED": "Bots setzen sich nur zu einem Spieler. Nimm zuerst einen Platz.",
     "POSITION_MISSING": "Die Wahl sagt nicht, für welchen Stand sie ist.",
     "POSITION_MALFORMED": "Die Wahl ist für keinen Stand, den es geben kann.",
     "POSITION_BEHIND": "Die Partie ist inzwischen weitergegangen. Das ist der Tisch, wie er jetzt ist.",

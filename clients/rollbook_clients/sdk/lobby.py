@@ -6,6 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Final
 
+from rollbook.v1.events_pb2 import AbortReason
 from rollbook.v1.feed_pb2 import END_REASON_TOKEN_EXPIRED, EndReason, WatchLobbyRequest
 from rollbook.v1.match_pb2 import MATCH_STATE_ABORTED, MATCH_STATE_FINISHED, MatchSummary
 from rollbook_clients.sdk.connection import Lost
@@ -69,6 +70,18 @@ async def _stream(caller: Caller, game: str) -> AsyncGenerator[Lobby, None]:
     except Unauthenticated as refused:
         raise await caller.resume(token, refused) from None
     raise Lost("the stream ended without a last word")
+
+
+def abort_reason(summary: MatchSummary) -> str:
+    """Why this match was aborted, for `rollbook_replays.narration.aborted`: a reason, and seats behind a colon.
+
+    >>> abort_reason(MatchSummary(aborted={"reason": "ABORT_REASON_NOT_READY", "seats": [0, 2]}))
+    'not_ready:0,2'
+    """
+    if summary.unplayed:
+        return "unplayed"
+    reason = AbortReason.Name(summary.aborted.reason).removeprefix("ABORT_REASON_").lower()
+    return f"{reason}:{','.join(map(str, summary.aborted.seats))}"
 
 
 def _changed(known: dict[str, MatchSummary], summary: MatchSummary) -> dict[str, MatchSummary]:

@@ -12,6 +12,7 @@ async with connect("localhost:50051", token=token) as table:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from uuid import uuid4
 
 from rollbook.v1.admin_pb2 import (
@@ -23,6 +24,7 @@ from rollbook.v1.admin_pb2 import (
     LiftBanRequest,
     ListBansRequest,
     ListBansResponse,
+    ListOpenedRequest,
 )
 from rollbook.v1.match_pb2 import (
     AbortMatchRequest,
@@ -31,6 +33,7 @@ from rollbook.v1.match_pb2 import (
     GetMatchResponse,
     ListMatchesRequest,
     ListMatchesResponse,
+    MatchSummary,
 )
 from rollbook_clients.sdk.table import Table
 
@@ -55,8 +58,16 @@ class Operator:
         request = AbortMatchRequest(match_id=match_id, request_id=request_id or str(uuid4()))
         return await self._caller.call(lambda line: line.matches.AbortMatch, request)
 
+    async def opened_by(self, target: BanTarget) -> Sequence[MatchSummary]:
+        """The matches, not over, that a subject or an address has opened."""
+        request = ListOpenedRequest(target=target)
+        return (await self._caller.call(lambda line: line.admin.ListOpened, request)).matches
+
     async def ban(self, target: BanTarget, seconds: int, why: str = "") -> Ban:
-        """Ban a subject, an address or a player for this number of seconds."""
+        """Ban a subject, an address or a player for this number of seconds.
+
+        The open tables of a banned subject are withdrawn, and its seats resigned.
+        """
         request = BanRequest(target=target, seconds=seconds, why=why)
         return (await self._caller.call(lambda line: line.admin.Ban, request)).ban
 

@@ -10,8 +10,8 @@ from typing import Final
 
 from starlette.requests import HTTPConnection
 
-STREAMS: Final = 100
-"""Most open streams of tables and lobbies per address; a whole club behind one router shares an address."""
+STREAMS: Final = 500
+"""Most open streams of tables and lobbies per address; a whole school behind one router shares an address."""
 
 UPLOADS: Final = 4
 """Most uploads per address that are being received or judged."""

@@ -10,7 +10,6 @@ from typing import Any
 from markupsafe import Markup
 
 from rollbook.replay_file.kept_heads import write_heads
-from rollbook.v1.events_pb2 import AbortReason
 from rollbook.v1.match_pb2 import (
     MATCH_STATE_ABORTED,
     MATCH_STATE_FINISHED,
@@ -19,7 +18,7 @@ from rollbook.v1.match_pb2 import (
     MATCH_STATE_RUNNING,
     MatchSummary,
 )
-from rollbook_clients.sdk.lobby import OVER
+from rollbook_clients.sdk.lobby import OVER, abort_reason
 from rollbook_clients.terminal.known_game import KnownGame, bot_mark
 from rollbook_clients.web.followed import FollowedMatch
 from rollbook_clients.web.log import marked
@@ -223,8 +222,7 @@ def _status(tail: FollowedMatch, seating: Seating, words: Words) -> str:
         late = [seating.name(number) for number, seat in enumerate(summary.seats) if not seat.ready]
         return words("table.ready", names=words.both(late or [""]))
     if summary.state == MATCH_STATE_ABORTED:
-        reason = AbortReason.Name(summary.aborted.reason).removeprefix("ABORT_REASON_").lower()
-        return aborted(f"{reason}:{','.join(map(str, summary.aborted.seats))}", seating)
+        return aborted(abort_reason(summary), seating)
     if summary.state == MATCH_STATE_FINISHED:
         return words("table.over")
     if tail.on_turn is None:

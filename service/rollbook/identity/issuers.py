@@ -6,12 +6,14 @@
       "keys": [
         {"kty": "OKP", "crv": "Ed25519", "kid": "2027", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"},
         "21fe31dfa154a261 d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"
-      ]
+      ],
+      "by_address": false
     }
 
 `issuer` is the `iss` of its tokens. A key is a JSON Web Key, as issuers publish them, or a line of `rollbook key`;
 tokens name it as `kid`. A retired key stays in the list as long as its tokens shall be accepted. Only the owner may
-write to the file, because its keys can sign for everyone.
+write to the file, because its keys can sign for everyone. `by_address` may be left out (true); false exempts the
+issuer's subjects from the limits per address, so that a school with accounts of its own shares no limit with guests.
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ from rollbook.replay_file.key_lines import read_key
 LONGEST_FILE: Final = 65_536
 MOST_KEYS: Final = 64
 _MEMBERS: Final = {"issuer", "roles", "keys"}
+_BY_ADDRESS: Final = "by_address"
 _OKP: Final = {"kty": "OKP", "crv": "Ed25519"}
 
 
@@ -47,6 +50,7 @@ class IssuerReason(StrEnum):
     NAME_REFUSED = "name_refused"
     NAMED_TWICE = "named_twice"
     ROLES_REFUSED = "roles_refused"
+    BY_ADDRESS_REFUSED = "by_address_refused"
     KEYS_REFUSED = "keys_refused"
 
 
@@ -80,10 +84,14 @@ def read_issuer(path: Path) -> TrustedIssuer:
         described = json.loads(data) if len(data) <= LONGEST_FILE else None
     except (ValueError, RecursionError):
         described = None
-    if not isinstance(described, dict) or described.keys() != _MEMBERS:
-        why = f"it must be a JSON object of issuer, roles and keys, and nothing else, of at most {LONGEST_FILE:,} bytes"
+    if not isinstance(described, dict) or described.keys() - {_BY_ADDRESS} != _MEMBERS:
+        what = "issuer, roles, keys and, if need be, by_address"
+        why = f"it must be a JSON object of {what}, and nothing else, of at most {LONGEST_FILE:,} bytes"
         raise IssuerRefused(IssuerReason.FILE_MALFORMED, why)
-    return TrustedIssuer(_name(described["issuer"]), _keys(described["keys"]), _roles(described["roles"]))
+    by_address = described.get(_BY_ADDRESS, True)
+    if not isinstance(by_address, bool):
+        raise IssuerRefused(IssuerReason.BY_ADDRESS_REFUSED, "by_address must be true or false")
+    return TrustedIssuer(_name(described["issuer"]), _keys(described["keys"]), _roles(described["roles"]), by_address)
 
 
 def _name(name: Any) -> str:

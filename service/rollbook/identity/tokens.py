@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final
 
@@ -75,6 +75,8 @@ class Subject:
     name: str
     expires_at: int
     """The token's expiry in Unix seconds, without the verifier's leeway."""
+    by_address: bool = field(default=True, compare=False)
+    """Whether the limits per address include this subject; the description of its issuer decides."""
     key: str = field(init=False, repr=False, compare=False)
     """Issuer and sub combined into one unambiguous text."""
 
@@ -99,6 +101,8 @@ class TrustedIssuer:
     name: str
     keys: Mapping[str, Ed25519PublicKey]
     roles: frozenset[Role]
+    by_address: bool = True
+    """Whether the limits per address include the issuer's subjects."""
 
 
 class Issuer:
@@ -205,7 +209,7 @@ class Verifier:
         self._check_signature(signed, issuer)
         if not _is_for(self._audience, claims.get("aud")):
             raise TokenRefused(TokenReason.WRONG_AUDIENCE, "the token is meant for another service")
-        subject = _subject(claims)
+        subject = replace(_subject(claims), by_address=issuer.by_address)
         return _Genuine(subject, max(_seconds(claims, "iat"), _seconds(claims, "nbf") if "nbf" in claims else 0))
 
     def has_expired(self, subject: Subject) -> bool:

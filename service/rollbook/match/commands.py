@@ -206,6 +206,14 @@ class Expire:
 
 
 @dataclass(frozen=True, slots=True)
+class EndUnplayed:
+    """Seal a running match in which no person has made a choice so many seconds after its start."""
+
+    origin: Origin
+    first_choice_seconds: int
+
+
+@dataclass(frozen=True, slots=True)
 class SealLost:
     """Seal a match whose log lacks a head that the service signed, with that head as evidence."""
 
@@ -225,6 +233,7 @@ Command: TypeAlias = (
     | Pardon
     | AbortUnready
     | Expire
+    | EndUnplayed
     | SealLost
 )
 """A command to an existing match."""
@@ -261,7 +270,7 @@ def answers(logged: Logged, command: Command | OpenMatch) -> bool:  # noqa: PLR0
             return isinstance(event, Resigned) and command.seat in {None, event.seat}
         case Abort():
             return isinstance(event, Sealed) and logged.request == command.origin.request
-        case TimeOut() | Pardon() | AbortUnready() | Expire() | SealLost():
+        case TimeOut() | Pardon() | AbortUnready() | Expire() | EndUnplayed() | SealLost():
             return False  # the service itself sends these, and repeats none
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from rollbook.match.chain import Position, genesis
-from rollbook.match.clock import LONGEST_GAP_MS
+from rollbook.match.clock import LONGEST_GAP_MS, SECOND_MS
 from rollbook.match.codec.envelope import Logged, write_bytes
 from rollbook.match.commands import (
     Abort,
@@ -20,6 +20,7 @@ from rollbook.match.commands import (
     Choose,
     Command,
     Declined,
+    EndUnplayed,
     Expire,
     FreeSeat,
     GetReady,
@@ -163,6 +164,17 @@ def next_due(ledger: Ledger) -> tuple[int, type[TimeOut | AbortUnready | Expire]
     return None
 
 
+def unplayed_until_ms(ledger: Ledger, first_choice_seconds: int) -> int | None:
+    """When the service ends a running match in which no person has made a choice; None if it does not.
+
+    A match between bots of the service needs no person.
+    """
+    if not ledger.match.started or ledger.match.sealed is not None or ledger.person_chose or not ledger.has_person:
+        return None
+    terms = ledger.opened.terms
+    return ledger.started_ms + max(first_choice_seconds, 2 * terms.turn_seconds + terms.reserve_seconds) * SECOND_MS
+
+
 def _take_seat(ledger: Ledger, command: TakeSeat) -> Decision:
     seat, player, commitment = command.seat, command.origin.player, command.commitment
     if seat is not None and seat < 0:
@@ -295,6 +307,10 @@ def _expire(ledger: Ledger, command: Expire) -> Decision:
     return _ended(ledger, command.origin, ledger.expires_ms, EXPIRED)
 
 
+def _end_unplayed(ledger: Ledger, command: EndUnplayed) -> Decision:
+    return _ended(ledger, command.origin, unplayed_until_ms(ledger, command.first_choice_seconds), BY_OPERATOR)
+
+
 def _ended(ledger: Ledger, origin: Origin, not_before_ms: int | None, aborted: str) -> Decision:
     """Seal the match as aborted, not before this time by the store's clock."""
     if not_before_ms is None or origin.now_ms < not_before_ms:
@@ -322,6 +338,7 @@ _DECIDED_BY: Final[dict[type, Callable[[Ledger, Any], Decision]]] = {
     Pardon: _pardon,
     AbortUnready: _abort_unready,
     Expire: _expire,
+    EndUnplayed: _end_unplayed,
     SealLost: _seal_lost,
 }
 

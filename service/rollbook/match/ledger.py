@@ -137,6 +137,11 @@ class Record:
         return awaited.seat if isinstance(awaited, ToChoose) and not match.must_be_sealed else None
 
     @property
+    def has_person(self) -> bool:
+        """Whether a player has a seat who is not the service's own bot."""
+        return any(player and not house for player, house in zip(self.players, self.house, strict=True))
+
+    @property
     def ready_until_ms(self) -> int | None:
         """When the match is aborted if seats are not ready; None once it has started, or without a limit."""
         match, seconds = self.match, self.opened.terms.ready_seconds
@@ -306,6 +311,9 @@ class Ledger(Record):
         """The bytes of the last event."""
         self._key = b""
         """The key of all dice, once the match has started."""
+        self.started_ms = 0
+        self.person_chose = False
+        """Whether a player who is not the service's own bot has made a choice."""
         self._last_request = b""
         self._remember(first)
 
@@ -362,6 +370,7 @@ class Ledger(Record):
         if isinstance(logged.event, Started):
             entropy = [brought or b"" for brought in self.match.entropy]
             self._key = match_key(self.secret, self.opened.match_id, entropy)
+            self.started_ms = logged.time_ms
         self._remember(logged)
 
     def _remember(self, logged: Logged) -> None:
@@ -369,6 +378,8 @@ class Ledger(Record):
         if logged.request:
             self._requests.put(logged.request, EventRange(logged.sequence, logged.sequence))
             self._last_request = logged.request
+            if isinstance(event, Chosen) and not self.house[event.seat]:
+                self.person_chose = True
         elif isinstance(event, TimedOut | Resumed) or (isinstance(event, Sealed) and event.aborted is not None):
             # Events of the service itself belong to no player's command.
             self._last_request = b""

@@ -110,6 +110,16 @@ def bannable_network(text: str) -> str:
     return _name(network)
 
 
+def is_single(network: str) -> bool:
+    """Whether limits count this network, as `bannable_network` writes it, as one address.
+
+    >>> is_single("192.0.2.7"), is_single("2001:db8::/64"), is_single("10.0.0.0/8")
+    (True, True, False)
+    """
+    found = ip_network(network)
+    return found.prefixlen == _BANNABLE[found.version][1]
+
+
 def bannable_networks_around(key: str) -> Iterator[str]:
     """Every bannable network that contains the caller `key`, which is a return value of `Addresses.of`.
 

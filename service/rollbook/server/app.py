@@ -44,6 +44,7 @@ from rollbook.server.out.frames import FrameMessages
 from rollbook.server.out.projection import Heads
 from rollbook.server.play.bots import Bots
 from rollbook.server.play.commands import Commands
+from rollbook.server.play.holdings import SubjectHoldings
 from rollbook.server.play.matches import Matches
 from rollbook.server.play.opener import Opener
 from rollbook.server.play.quotas import GuestQuota, Quotas
@@ -196,6 +197,7 @@ class Parts:
             callers=self.callers,
             sights=self.sights,
             bans=self.bans,
+            holdings=SubjectHoldings(self.lobby, self.matches, self.players, self.quotas, self.clock),
             condition=condition,
             acted=self.given.acted,
             clock_ms=self.clock,
@@ -286,6 +288,7 @@ class Parts:
             lost=self._lost,
             metrics=self.metrics,
             clock=self.clock,
+            first_choice_seconds=self.given.limits.first_choice_seconds,
         )
 
     def archivist(

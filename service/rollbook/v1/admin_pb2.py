@@ -22,9 +22,10 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from rollbook.v1 import match_pb2 as rollbook_dot_v1_dot_match__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17rollbook/v1/admin.proto\x12\x0brollbook.v1\"\xd8\x01\n\tBanTarget\x12\x31\n\x07subject\x18\x01 \x01(\x0b\x32\x1e.rollbook.v1.BanTarget.SubjectH\x00\x12\x11\n\x07\x61\x64\x64ress\x18\x02 \x01(\tH\x00\x12+\n\x04seat\x18\x03 \x01(\x0b\x32\x1b.rollbook.v1.BanTarget.SeatH\x00\x1a&\n\x07Subject\x12\x0e\n\x06issuer\x18\x01 \x01(\t\x12\x0b\n\x03sub\x18\x02 \x01(\t\x1a&\n\x04Seat\x12\x10\n\x08match_id\x18\x01 \x01(\t\x12\x0c\n\x04seat\x18\x02 \x01(\x05\x42\x08\n\x06target\"z\n\x03\x42\x61n\x12\x0e\n\x06\x62\x61n_id\x18\x01 \x01(\t\x12&\n\x06target\x18\x02 \x01(\x0b\x32\x16.rollbook.v1.BanTarget\x12\x10\n\x08since_ms\x18\x03 \x01(\x04\x12\x10\n\x08until_ms\x18\x04 \x01(\x04\x12\n\n\x02\x62y\x18\x05 \x01(\t\x12\x0b\n\x03why\x18\x06 \x01(\t\"R\n\nBanRequest\x12&\n\x06target\x18\x01 \x01(\x0b\x32\x16.rollbook.v1.BanTarget\x12\x0f\n\x07seconds\x18\x02 \x01(\x03\x12\x0b\n\x03why\x18\x03 \x01(\t\",\n\x0b\x42\x61nResponse\x12\x1d\n\x03\x62\x61n\x18\x01 \x01(\x0b\x32\x10.rollbook.v1.Ban\" \n\x0eLiftBanRequest\x12\x0e\n\x06\x62\x61n_id\x18\x01 \x01(\t\"!\n\x0fLiftBanResponse\x12\x0e\n\x06lifted\x18\x01 \x01(\x08\"8\n\x0fListBansRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"K\n\x10ListBansResponse\x12\x1e\n\x04\x62\x61ns\x18\x01 \x03(\x0b\x32\x10.rollbook.v1.Ban\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x11\n\x0fGetStateRequest\"\xb5\x05\n\x10GetStateResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\x0f\n\x07process\x18\x02 \x01(\x03\x12\x0e\n\x06worker\x18\x03 \x01(\x05\x12\x12\n\ndurability\x18\x04 \x01(\t\x12\x13\n\x0bstore_is_up\x18\x05 \x01(\x08\x12\x35\n\x07masters\x18\x06 \x03(\x0b\x32$.rollbook.v1.GetStateResponse.Master\x12\x16\n\x0e\x63lock_ahead_ms\x18\x07 \x01(\x03\x12\x0e\n\x06sweeps\x18\x08 \x01(\x08\x12\x10\n\x08swept_ms\x18\t \x01(\x04\x12\x0f\n\x07\x61rchive\x18\n \x01(\t\x12\x15\n\rarchive_is_up\x18\x0b \x01(\x08\x12\x17\n\x0f\x61rchive_backlog\x18\x0c \x01(\x03\x12;\n\x07matches\x18\r \x03(\x0b\x32*.rollbook.v1.GetStateResponse.MatchesEntry\x12\x12\n\nlost_tails\x18\x0e \x01(\x03\x12\x0c\n\x04\x62\x61ns\x18\x0f \x01(\x03\x12\x33\n\x06limits\x18\x10 \x03(\x0b\x32#.rollbook.v1.GetStateResponse.Limit\x1a\x88\x01\n\x06Master\x12\x0c\n\x04port\x18\x01 \x01(\x05\x12\x0f\n\x07\x61nswers\x18\x02 \x01(\x08\x12\x0f\n\x07version\x18\x03 \x01(\t\x12\x12\n\nused_bytes\x18\x04 \x01(\x04\x12\x12\n\nmost_bytes\x18\x05 \x01(\x04\x12\x10\n\x08replicas\x18\x06 \x01(\x05\x12\x14\n\x0c\x66ile_is_well\x18\x07 \x01(\x08\x1a\x45\n\x05Limit\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\x12\x11\n\tis_shared\x18\x03 \x01(\x08\x12\r\n\x05\x61\x62out\x18\x04 \x01(\t\x1a.\n\x0cMatchesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x03:\x02\x38\x01\x32\xa0\x02\n\x0c\x41\x64minService\x12\x38\n\x03\x42\x61n\x12\x17.rollbook.v1.BanRequest\x1a\x18.rollbook.v1.BanResponse\x12\x44\n\x07LiftBan\x12\x1b.rollbook.v1.LiftBanRequest\x1a\x1c.rollbook.v1.LiftBanResponse\x12G\n\x08ListBans\x12\x1c.rollbook.v1.ListBansRequest\x1a\x1d.rollbook.v1.ListBansResponse\x12G\n\x08GetState\x12\x1c.rollbook.v1.GetStateRequest\x1a\x1d.rollbook.v1.GetStateResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17rollbook/v1/admin.proto\x12\x0brollbook.v1\x1a\x17rollbook/v1/match.proto\"\xd8\x01\n\tBanTarget\x12\x31\n\x07subject\x18\x01 \x01(\x0b\x32\x1e.rollbook.v1.BanTarget.SubjectH\x00\x12\x11\n\x07\x61\x64\x64ress\x18\x02 \x01(\tH\x00\x12+\n\x04seat\x18\x03 \x01(\x0b\x32\x1b.rollbook.v1.BanTarget.SeatH\x00\x1a&\n\x07Subject\x12\x0e\n\x06issuer\x18\x01 \x01(\t\x12\x0b\n\x03sub\x18\x02 \x01(\t\x1a&\n\x04Seat\x12\x10\n\x08match_id\x18\x01 \x01(\t\x12\x0c\n\x04seat\x18\x02 \x01(\x05\x42\x08\n\x06target\"z\n\x03\x42\x61n\x12\x0e\n\x06\x62\x61n_id\x18\x01 \x01(\t\x12&\n\x06target\x18\x02 \x01(\x0b\x32\x16.rollbook.v1.BanTarget\x12\x10\n\x08since_ms\x18\x03 \x01(\x04\x12\x10\n\x08until_ms\x18\x04 \x01(\x04\x12\n\n\x02\x62y\x18\x05 \x01(\t\x12\x0b\n\x03why\x18\x06 \x01(\t\"R\n\nBanRequest\x12&\n\x06target\x18\x01 \x01(\x0b\x32\x16.rollbook.v1.BanTarget\x12\x0f\n\x07seconds\x18\x02 \x01(\x03\x12\x0b\n\x03why\x18\x03 \x01(\t\"Q\n\x0b\x42\x61nResponse\x12\x1d\n\x03\x62\x61n\x18\x01 \x01(\x0b\x32\x10.rollbook.v1.Ban\x12\x11\n\twithdrawn\x18\x02 \x01(\x05\x12\x10\n\x08resigned\x18\x03 \x01(\x05\" \n\x0eLiftBanRequest\x12\x0e\n\x06\x62\x61n_id\x18\x01 \x01(\t\"!\n\x0fLiftBanResponse\x12\x0e\n\x06lifted\x18\x01 \x01(\x08\"8\n\x0fListBansRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"K\n\x10ListBansResponse\x12\x1e\n\x04\x62\x61ns\x18\x01 \x03(\x0b\x32\x10.rollbook.v1.Ban\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\";\n\x11ListOpenedRequest\x12&\n\x06target\x18\x01 \x01(\x0b\x32\x16.rollbook.v1.BanTarget\"@\n\x12ListOpenedResponse\x12*\n\x07matches\x18\x01 \x03(\x0b\x32\x19.rollbook.v1.MatchSummary\"\x11\n\x0fGetStateRequest\"\xb5\x05\n\x10GetStateResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\x0f\n\x07process\x18\x02 \x01(\x03\x12\x0e\n\x06worker\x18\x03 \x01(\x05\x12\x12\n\ndurability\x18\x04 \x01(\t\x12\x13\n\x0bstore_is_up\x18\x05 \x01(\x08\x12\x35\n\x07masters\x18\x06 \x03(\x0b\x32$.rollbook.v1.GetStateResponse.Master\x12\x16\n\x0e\x63lock_ahead_ms\x18\x07 \x01(\x03\x12\x0e\n\x06sweeps\x18\x08 \x01(\x08\x12\x10\n\x08swept_ms\x18\t \x01(\x04\x12\x0f\n\x07\x61rchive\x18\n \x01(\t\x12\x15\n\rarchive_is_up\x18\x0b \x01(\x08\x12\x17\n\x0f\x61rchive_backlog\x18\x0c \x01(\x03\x12;\n\x07matches\x18\r \x03(\x0b\x32*.rollbook.v1.GetStateResponse.MatchesEntry\x12\x12\n\nlost_tails\x18\x0e \x01(\x03\x12\x0c\n\x04\x62\x61ns\x18\x0f \x01(\x03\x12\x33\n\x06limits\x18\x10 \x03(\x0b\x32#.rollbook.v1.GetStateResponse.Limit\x1a\x88\x01\n\x06Master\x12\x0c\n\x04port\x18\x01 \x01(\x05\x12\x0f\n\x07\x61nswers\x18\x02 \x01(\x08\x12\x0f\n\x07version\x18\x03 \x01(\t\x12\x12\n\nused_bytes\x18\x04 \x01(\x04\x12\x12\n\nmost_bytes\x18\x05 \x01(\x04\x12\x10\n\x08replicas\x18\x06 \x01(\x05\x12\x14\n\x0c\x66ile_is_well\x18\x07 \x01(\x08\x1a\x45\n\x05Limit\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\x12\x11\n\tis_shared\x18\x03 \x01(\x08\x12\r\n\x05\x61\x62out\x18\x04 \x01(\t\x1a.\n\x0cMatchesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x03:\x02\x38\x01\x32\xef\x02\n\x0c\x41\x64minService\x12\x38\n\x03\x42\x61n\x12\x17.rollbook.v1.BanRequest\x1a\x18.rollbook.v1.BanResponse\x12\x44\n\x07LiftBan\x12\x1b.rollbook.v1.LiftBanRequest\x1a\x1c.rollbook.v1.LiftBanResponse\x12G\n\x08ListBans\x12\x1c.rollbook.v1.ListBansRequest\x1a\x1d.rollbook.v1.ListBansResponse\x12M\n\nListOpened\x12\x1e.rollbook.v1.ListOpenedRequest\x1a\x1f.rollbook.v1.ListOpenedResponse\x12G\n\x08GetState\x12\x1c.rollbook.v1.GetStateRequest\x1a\x1d.rollbook.v1.GetStateResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,36 +34,40 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_GETSTATERESPONSE_MATCHESENTRY']._loaded_options = None
   _globals['_GETSTATERESPONSE_MATCHESENTRY']._serialized_options = b'8\001'
-  _globals['_BANTARGET']._serialized_start=41
-  _globals['_BANTARGET']._serialized_end=257
-  _globals['_BANTARGET_SUBJECT']._serialized_start=169
-  _globals['_BANTARGET_SUBJECT']._serialized_end=207
-  _globals['_BANTARGET_SEAT']._serialized_start=209
-  _globals['_BANTARGET_SEAT']._serialized_end=247
-  _globals['_BAN']._serialized_start=259
-  _globals['_BAN']._serialized_end=381
-  _globals['_BANREQUEST']._serialized_start=383
-  _globals['_BANREQUEST']._serialized_end=465
-  _globals['_BANRESPONSE']._serialized_start=467
-  _globals['_BANRESPONSE']._serialized_end=511
-  _globals['_LIFTBANREQUEST']._serialized_start=513
-  _globals['_LIFTBANREQUEST']._serialized_end=545
-  _globals['_LIFTBANRESPONSE']._serialized_start=547
-  _globals['_LIFTBANRESPONSE']._serialized_end=580
-  _globals['_LISTBANSREQUEST']._serialized_start=582
-  _globals['_LISTBANSREQUEST']._serialized_end=638
-  _globals['_LISTBANSRESPONSE']._serialized_start=640
-  _globals['_LISTBANSRESPONSE']._serialized_end=715
-  _globals['_GETSTATEREQUEST']._serialized_start=717
-  _globals['_GETSTATEREQUEST']._serialized_end=734
-  _globals['_GETSTATERESPONSE']._serialized_start=737
-  _globals['_GETSTATERESPONSE']._serialized_end=1430
-  _globals['_GETSTATERESPONSE_MASTER']._serialized_start=1175
-  _globals['_GETSTATERESPONSE_MASTER']._serialized_end=1311
-  _globals['_GETSTATERESPONSE_LIMIT']._serialized_start=1313
-  _globals['_GETSTATERESPONSE_LIMIT']._serialized_end=1382
-  _globals['_GETSTATERESPONSE_MATCHESENTRY']._serialized_start=1384
-  _globals['_GETSTATERESPONSE_MATCHESENTRY']._serialized_end=1430
-  _globals['_ADMINSERVICE']._serialized_start=1433
-  _globals['_ADMINSERVICE']._serialized_end=1721
+  _globals['_BANTARGET']._serialized_start=66
+  _globals['_BANTARGET']._serialized_end=282
+  _globals['_BANTARGET_SUBJECT']._serialized_start=194
+  _globals['_BANTARGET_SUBJECT']._serialized_end=232
+  _globals['_BANTARGET_SEAT']._serialized_start=234
+  _globals['_BANTARGET_SEAT']._serialized_end=272
+  _globals['_BAN']._serialized_start=284
+  _globals['_BAN']._serialized_end=406
+  _globals['_BANREQUEST']._serialized_start=408
+  _globals['_BANREQUEST']._serialized_end=490
+  _globals['_BANRESPONSE']._serialized_start=492
+  _globals['_BANRESPONSE']._serialized_end=573
+  _globals['_LIFTBANREQUEST']._serialized_start=575
+  _globals['_LIFTBANREQUEST']._serialized_end=607
+  _globals['_LIFTBANRESPONSE']._serialized_start=609
+  _globals['_LIFTBANRESPONSE']._serialized_end=642
+  _globals['_LISTBANSREQUEST']._serialized_start=644
+  _globals['_LISTBANSREQUEST']._serialized_end=700
+  _globals['_LISTBANSRESPONSE']._serialized_start=702
+  _globals['_LISTBANSRESPONSE']._serialized_end=777
+  _globals['_LISTOPENEDREQUEST']._serialized_start=779
+  _globals['_LISTOPENEDREQUEST']._serialized_end=838
+  _globals['_LISTOPENEDRESPONSE']._serialized_start=840
+  _globals['_LISTOPENEDRESPONSE']._serialized_end=904
+  _globals['_GETSTATEREQUEST']._serialized_start=906
+  _globals['_GETSTATEREQUEST']._serialized_end=923
+  _globals['_GETSTATERESPONSE']._serialized_start=926
+  _globals['_GETSTATERESPONSE']._serialized_end=1619
+  _globals['_GETSTATERESPONSE_MASTER']._serialized_start=1364
+  _globals['_GETSTATERESPONSE_MASTER']._serialized_end=1500
+  _globals['_GETSTATERESPONSE_LIMIT']._serialized_start=1502
+  _globals['_GETSTATERESPONSE_LIMIT']._serialized_end=1571
+  _globals['_GETSTATERESPONSE_MATCHESENTRY']._serialized_start=1573
+  _globals['_GETSTATERESPONSE_MATCHESENTRY']._serialized_end=1619
+  _globals['_ADMINSERVICE']._serialized_start=1622
+  _globals['_ADMINSERVICE']._serialized_end=1989
 # @@protoc_insertion_point(module_scope)

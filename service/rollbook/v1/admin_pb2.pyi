@@ -9,6 +9,7 @@ from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf.internal import containers as _containers
+from rollbook.v1 import match_pb2 as _match_pb2
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -190,6 +191,12 @@ class BanResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     BAN_FIELD_NUMBER: _builtins.int
+    WITHDRAWN_FIELD_NUMBER: _builtins.int
+    RESIGNED_FIELD_NUMBER: _builtins.int
+    withdrawn: _builtins.int
+    """Tables with free seats that were withdrawn."""
+    resigned: _builtins.int
+    """Seats that were left, or resigned."""
     @_builtins.property
     def ban(self) -> Global___Ban:
         """The stored ban."""
@@ -198,10 +205,12 @@ class BanResponse(_message.Message):
         self,
         *,
         ban: Global___Ban | None = ...,
+        withdrawn: _builtins.int = ...,
+        resigned: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["ban", b"ban"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ban", b"ban"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ban", b"ban", "resigned", b"resigned", "withdrawn", b"withdrawn"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -304,6 +313,54 @@ class ListBansResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ListBansResponse: _TypeAlias = ListBansResponse  # noqa: Y015
+
+@_typing.final
+class ListOpenedRequest(_message.Message):
+    """The opener whose matches are listed."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TARGET_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def target(self) -> Global___BanTarget:
+        """A subject, or a single address, which for IPv6 includes its /64. Others are refused as BAN_MALFORMED."""
+
+    def __init__(
+        self,
+        *,
+        target: Global___BanTarget | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["target", b"target"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["target", b"target"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListOpenedRequest: _TypeAlias = ListOpenedRequest  # noqa: Y015
+
+@_typing.final
+class ListOpenedResponse(_message.Message):
+    """The opened matches."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MATCHES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def matches(self) -> _containers.RepeatedCompositeFieldContainer[_match_pb2.MatchSummary]:
+        """The latest first; all of them, as the limits by subject and address bound them."""
+
+    def __init__(
+        self,
+        *,
+        matches: _abc.Iterable[_match_pb2.MatchSummary] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["matches", b"matches"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListOpenedResponse: _TypeAlias = ListOpenedResponse  # noqa: Y015
 
 @_typing.final
 class GetStateRequest(_message.Message):

@@ -50,6 +50,11 @@ class AdminServiceStub(object):
                 request_serializer=rollbook_dot_v1_dot_admin__pb2.ListBansRequest.SerializeToString,
                 response_deserializer=rollbook_dot_v1_dot_admin__pb2.ListBansResponse.FromString,
                 _registered_method=True)
+        self.ListOpened = channel.unary_unary(
+                '/rollbook.v1.AdminService/ListOpened',
+                request_serializer=rollbook_dot_v1_dot_admin__pb2.ListOpenedRequest.SerializeToString,
+                response_deserializer=rollbook_dot_v1_dot_admin__pb2.ListOpenedResponse.FromString,
+                _registered_method=True)
         self.GetState = channel.unary_unary(
                 '/rollbook.v1.AdminService/GetState',
                 request_serializer=rollbook_dot_v1_dot_admin__pb2.GetStateRequest.SerializeToString,
@@ -65,7 +70,9 @@ class AdminServiceServicer(object):
         """Ban a subject, an address, or the player of a seat for a time. A banned caller is refused as BANNED in every call
         that needs a token, and in SignIn; operators never are. It holds in the process that answers at once, and in all
         others over the same store within 2 seconds. Feeds under way end with that refusal, and streams of Play at their
-        next request. Doing it again replaces the time. It is logged with the operator's subject.
+        next request. Doing it again replaces the time. It is logged with the operator's subject. For a subject, or the
+        player of a seat of a match that is not archived yet, the ban also withdraws the open tables, leaves the seats at
+        tables of others, and resigns the seats in running matches, which go on.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -81,6 +88,13 @@ class AdminServiceServicer(object):
 
     def ListBans(self, request, context):
         """List who is kept out, page by page, those whose time is over first.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListOpened(self, request, context):
+        """List the matches, not over, that a subject or an address has opened, so that AbortMatch can end them.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -110,6 +124,11 @@ def add_AdminServiceServicer_to_server(servicer, server):
                     servicer.ListBans,
                     request_deserializer=rollbook_dot_v1_dot_admin__pb2.ListBansRequest.FromString,
                     response_serializer=rollbook_dot_v1_dot_admin__pb2.ListBansResponse.SerializeToString,
+            ),
+            'ListOpened': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListOpened,
+                    request_deserializer=rollbook_dot_v1_dot_admin__pb2.ListOpenedRequest.FromString,
+                    response_serializer=rollbook_dot_v1_dot_admin__pb2.ListOpenedResponse.SerializeToString,
             ),
             'GetState': grpc.unary_unary_rpc_method_handler(
                     servicer.GetState,
@@ -199,6 +218,33 @@ class AdminService(object):
             '/rollbook.v1.AdminService/ListBans',
             rollbook_dot_v1_dot_admin__pb2.ListBansRequest.SerializeToString,
             rollbook_dot_v1_dot_admin__pb2.ListBansResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListOpened(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/rollbook.v1.AdminService/ListOpened',
+            rollbook_dot_v1_dot_admin__pb2.ListOpenedRequest.SerializeToString,
+            rollbook_dot_v1_dot_admin__pb2.ListOpenedResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -39,7 +39,9 @@ class AdminServiceStub:
     """Ban a subject, an address, or the player of a seat for a time. A banned caller is refused as BANNED in every call
     that needs a token, and in SignIn; operators never are. It holds in the process that answers at once, and in all
     others over the same store within 2 seconds. Feeds under way end with that refusal, and streams of Play at their
-    next request. Doing it again replaces the time. It is logged with the operator's subject.
+    next request. Doing it again replaces the time. It is logged with the operator's subject. For a subject, or the
+    player of a seat of a match that is not archived yet, the ban also withdraws the open tables, leaves the seats at
+    tables of others, and resigns the seats in running matches, which go on.
     """
     LiftBan: _grpc.UnaryUnaryMultiCallable[_admin_pb2.LiftBanRequest, _admin_pb2.LiftBanResponse]
     """Lift a ban, in all processes within 2 seconds. Doing it again changes nothing. It is logged with the operator's
@@ -47,6 +49,8 @@ class AdminServiceStub:
     """
     ListBans: _grpc.UnaryUnaryMultiCallable[_admin_pb2.ListBansRequest, _admin_pb2.ListBansResponse]
     """List who is kept out, page by page, those whose time is over first."""
+    ListOpened: _grpc.UnaryUnaryMultiCallable[_admin_pb2.ListOpenedRequest, _admin_pb2.ListOpenedResponse]
+    """List the matches, not over, that a subject or an address has opened, so that AbortMatch can end them."""
     GetState: _grpc.UnaryUnaryMultiCallable[_admin_pb2.GetStateRequest, _admin_pb2.GetStateResponse]
     """Look at the process that answers, its store, its archive, and the limits in force."""
 
@@ -59,7 +63,9 @@ class AdminServiceAsyncStub(AdminServiceStub):
     """Ban a subject, an address, or the player of a seat for a time. A banned caller is refused as BANNED in every call
     that needs a token, and in SignIn; operators never are. It holds in the process that answers at once, and in all
     others over the same store within 2 seconds. Feeds under way end with that refusal, and streams of Play at their
-    next request. Doing it again replaces the time. It is logged with the operator's subject.
+    next request. Doing it again replaces the time. It is logged with the operator's subject. For a subject, or the
+    player of a seat of a match that is not archived yet, the ban also withdraws the open tables, leaves the seats at
+    tables of others, and resigns the seats in running matches, which go on.
     """
     LiftBan: _aio.UnaryUnaryMultiCallable[_admin_pb2.LiftBanRequest, _admin_pb2.LiftBanResponse]  # type: ignore[assignment]
     """Lift a ban, in all processes within 2 seconds. Doing it again changes nothing. It is logged with the operator's
@@ -67,6 +73,8 @@ class AdminServiceAsyncStub(AdminServiceStub):
     """
     ListBans: _aio.UnaryUnaryMultiCallable[_admin_pb2.ListBansRequest, _admin_pb2.ListBansResponse]  # type: ignore[assignment]
     """List who is kept out, page by page, those whose time is over first."""
+    ListOpened: _aio.UnaryUnaryMultiCallable[_admin_pb2.ListOpenedRequest, _admin_pb2.ListOpenedResponse]  # type: ignore[assignment]
+    """List the matches, not over, that a subject or an address has opened, so that AbortMatch can end them."""
     GetState: _aio.UnaryUnaryMultiCallable[_admin_pb2.GetStateRequest, _admin_pb2.GetStateResponse]  # type: ignore[assignment]
     """Look at the process that answers, its store, its archive, and the limits in force."""
 
@@ -82,7 +90,9 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         """Ban a subject, an address, or the player of a seat for a time. A banned caller is refused as BANNED in every call
         that needs a token, and in SignIn; operators never are. It holds in the process that answers at once, and in all
         others over the same store within 2 seconds. Feeds under way end with that refusal, and streams of Play at their
-        next request. Doing it again replaces the time. It is logged with the operator's subject.
+        next request. Doing it again replaces the time. It is logged with the operator's subject. For a subject, or the
+        player of a seat of a match that is not archived yet, the ban also withdraws the open tables, leaves the seats at
+        tables of others, and resigns the seats in running matches, which go on.
         """
 
     @_abc_1.abstractmethod
@@ -102,6 +112,14 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_admin_pb2.ListBansResponse, _abc.Awaitable[_admin_pb2.ListBansResponse]]:
         """List who is kept out, page by page, those whose time is over first."""
+
+    @_abc_1.abstractmethod
+    def ListOpened(
+        self,
+        request: _admin_pb2.ListOpenedRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_admin_pb2.ListOpenedResponse, _abc.Awaitable[_admin_pb2.ListOpenedResponse]]:
+        """List the matches, not over, that a subject or an address has opened, so that AbortMatch can end them."""
 
     @_abc_1.abstractmethod
     def GetState(

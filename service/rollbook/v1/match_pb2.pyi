@@ -159,6 +159,7 @@ class MatchSummary(_message.Message):
     PLACES_FIELD_NUMBER: _builtins.int
     ABORTED_FIELD_NUMBER: _builtins.int
     IS_LOST_FIELD_NUMBER: _builtins.int
+    UNPLAYED_FIELD_NUMBER: _builtins.int
     REMATCH_OF_FIELD_NUMBER: _builtins.int
     OPTIONS_FIELD_NUMBER: _builtins.int
     OPEN_SECONDS_FIELD_NUMBER: _builtins.int
@@ -198,6 +199,8 @@ class MatchSummary(_message.Message):
     calls for the match are refused as LOG_LOST until an operator ends it by AbortMatch. If no listing is known, only
     match_id and is_private are set, and only operators see it.
     """
+    unplayed: _builtins.bool
+    """Aborted because no player had made a move for long after the start; bots of the house do not count."""
     rematch_of: _builtins.str
     """The match that this is the rematch of; empty = it is none. Left out of a match that is over."""
     open_seconds: _builtins.int
@@ -245,6 +248,7 @@ class MatchSummary(_message.Message):
         places: _events_pb2.Sealed.Places | None = ...,
         aborted: _events_pb2.Sealed.Aborted | None = ...,
         is_lost: _builtins.bool = ...,
+        unplayed: _builtins.bool = ...,
         rematch_of: _builtins.str = ...,
         options: _games_pb2.Options | None = ...,
         open_seconds: _builtins.int = ...,
@@ -252,7 +256,7 @@ class MatchSummary(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_awaited_seat", b"_awaited_seat", "aborted", b"aborted", "awaited_seat", b"awaited_seat", "options", b"options", "places", b"places", "position", b"position", "result", b"result"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_awaited_seat", b"_awaited_seat", "aborted", b"aborted", "awaited_seat", b"awaited_seat", "changed_ms", b"changed_ms", "dice_fixed", b"dice_fixed", "game", b"game", "idle_seconds", b"idle_seconds", "is_lost", b"is_lost", "is_private", b"is_private", "match_id", b"match_id", "open_seconds", b"open_seconds", "opened_ms", b"opened_ms", "options", b"options", "places", b"places", "position", b"position", "ready_seconds", b"ready_seconds", "rematch_of", b"rematch_of", "reserve_seconds", b"reserve_seconds", "result", b"result", "ruleset", b"ruleset", "seats", b"seats", "spectator_delay_seconds", b"spectator_delay_seconds", "state", b"state", "turn_seconds", b"turn_seconds"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_awaited_seat", b"_awaited_seat", "aborted", b"aborted", "awaited_seat", b"awaited_seat", "changed_ms", b"changed_ms", "dice_fixed", b"dice_fixed", "game", b"game", "idle_seconds", b"idle_seconds", "is_lost", b"is_lost", "is_private", b"is_private", "match_id", b"match_id", "open_seconds", b"open_seconds", "opened_ms", b"opened_ms", "options", b"options", "places", b"places", "position", b"position", "ready_seconds", b"ready_seconds", "rematch_of", b"rematch_of", "reserve_seconds", b"reserve_seconds", "result", b"result", "ruleset", b"ruleset", "seats", b"seats", "spectator_delay_seconds", b"spectator_delay_seconds", "state", b"state", "turn_seconds", b"turn_seconds", "unplayed", b"unplayed"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__awaited_seat: _TypeAlias = _typing.Literal["awaited_seat"]  # noqa: Y015
     _WhichOneofArgType__awaited_seat: _TypeAlias = _typing.Literal["_awaited_seat", b"_awaited_seat"]  # noqa: Y015
@@ -473,8 +477,8 @@ class OpenMatchRequest(_message.Message):
     it has been back for 60 s.
     """
     idle_seconds: _builtins.int
-    """Seconds without an event after which a started match without a turn clock expires: 3,600 to 31,536,000 (365 days);
-    left out = 1,209,600, or what the operator has set; else as `open_seconds`.
+    """Seconds without an event after which a started match without a turn clock expires: 3,600 to 1,209,600 (14 days), or
+    to what the operator has set, which is also the value if it is left out; else as `open_seconds`.
     """
     rematch_of: _builtins.str
     """Open the rematch of this match, which has a result, and in which the caller sat: the same game, ruleset, options,

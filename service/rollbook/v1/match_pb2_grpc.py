@@ -162,8 +162,9 @@ class MatchServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def AddBot(self, request, context):
-        """Have a bot of the house sit down, with a strategy; for the opener of the match, while seats are free. Decided
-        again, up to three times, if another command was faster.
+        """Have a bot of the house sit down, with a strategy; for the opener of the match, while seats are free and a person
+        has one. Bots leave a table with free seats on which no person sits any more. Decided again, up to three times, if
+        another command was faster.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -86,8 +86,9 @@ class MatchServiceStub:
     LeaveSeat: _grpc.UnaryUnaryMultiCallable[_match_pb2.LeaveSeatRequest, _match_pb2.LeaveSeatResponse]
     """Get up again; only before the seats are closed. Decided again, up to three times, if another command was faster."""
     AddBot: _grpc.UnaryUnaryMultiCallable[_match_pb2.AddBotRequest, _match_pb2.AddBotResponse]
-    """Have a bot of the house sit down, with a strategy; for the opener of the match, while seats are free. Decided
-    again, up to three times, if another command was faster.
+    """Have a bot of the house sit down, with a strategy; for the opener of the match, while seats are free and a person
+    has one. Bots leave a table with free seats on which no person sits any more. Decided again, up to three times, if
+    another command was faster.
     """
     FreeSeat: _grpc.UnaryUnaryMultiCallable[_match_pb2.FreeSeatRequest, _match_pb2.FreeSeatResponse]
     """Free a seat that another player took; for the opener of the match, while seats are free: any seat of a private
@@ -150,8 +151,9 @@ class MatchServiceAsyncStub(MatchServiceStub):
     LeaveSeat: _aio.UnaryUnaryMultiCallable[_match_pb2.LeaveSeatRequest, _match_pb2.LeaveSeatResponse]  # type: ignore[assignment]
     """Get up again; only before the seats are closed. Decided again, up to three times, if another command was faster."""
     AddBot: _aio.UnaryUnaryMultiCallable[_match_pb2.AddBotRequest, _match_pb2.AddBotResponse]  # type: ignore[assignment]
-    """Have a bot of the house sit down, with a strategy; for the opener of the match, while seats are free. Decided
-    again, up to three times, if another command was faster.
+    """Have a bot of the house sit down, with a strategy; for the opener of the match, while seats are free and a person
+    has one. Bots leave a table with free seats on which no person sits any more. Decided again, up to three times, if
+    another command was faster.
     """
     FreeSeat: _aio.UnaryUnaryMultiCallable[_match_pb2.FreeSeatRequest, _match_pb2.FreeSeatResponse]  # type: ignore[assignment]
     """Free a seat that another player took; for the opener of the match, while seats are free: any seat of a private
@@ -247,8 +249,9 @@ class MatchServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _match_pb2.AddBotRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_match_pb2.AddBotResponse, _abc.Awaitable[_match_pb2.AddBotResponse]]:
-        """Have a bot of the house sit down, with a strategy; for the opener of the match, while seats are free. Decided
-        again, up to three times, if another command was faster.
+        """Have a bot of the house sit down, with a strategy; for the opener of the match, while seats are free and a person
+        has one. Bots leave a table with free seats on which no person sits any more. Decided again, up to three times, if
+        another command was faster.
         """
 
     @_abc_1.abstractmethod

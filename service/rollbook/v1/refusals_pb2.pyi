@@ -300,8 +300,8 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     REFUSAL_REASON_DELAY_OUT_OF_RANGE: _RefusalReason.ValueType  # 132
     """There is no such delay. Cause: spectator_delay_seconds out of bounds. Client: keep to the fact `allowed`."""
     REFUSAL_REASON_EXPIRY_OUT_OF_RANGE: _RefusalReason.ValueType  # 133
-    """A match cannot be left alone for so long, or for so short. Cause: open_seconds or idle_seconds out of bounds.
-    Client: keep to the fact `allowed`.
+    """A match cannot be left alone for so long, or for so short. Cause: open_seconds or idle_seconds out of bounds, or
+    idle_seconds above what the operator has set. Client: keep to the fact `allowed`.
     """
     REFUSAL_REASON_NOT_FINISHED: _RefusalReason.ValueType  # 134
     """The match before has no result. Cause: OpenMatch with `rematch_of` of a match that is not over, or was aborted.
@@ -389,6 +389,10 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     REFUSAL_REASON_NO_HOUSE: _RefusalReason.ValueType  # 160
     """This service has no bots. Cause: AddBot at one that is installed without them, or whose operator wants none. Client:
     have a bot of your own sit down, as `rollbook bot` does.
+    """
+    REFUSAL_REASON_PERSON_NEEDED: _RefusalReason.ValueType  # 254
+    """Bots sit down only where a person has a seat. Cause: AddBot at a table on which nobody sits, or only bots. Client:
+    take a seat first.
     """
     REFUSAL_REASON_POSITION_MISSING: _RefusalReason.ValueType  # 170
     """--- Positions.
@@ -481,28 +485,32 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
       wait. Client: wait for the fact `retry_after_ms`, then repeat with the same request id.
     """
     REFUSAL_REASON_TOO_MANY_MATCHES: _RefusalReason.ValueType  # 201
-    """Too many matches are open or running. Cause: those that the subject has opened, those of them with free seats, or
-    all; the fact `of` names the limit. Client: finish some, or wait until others sit down, or try later.
+    """Too many matches are open or running. Cause: those that the subject or the address has opened, those of them with
+    free seats, or all; the last fifth of all is kept for subjects and addresses with few matches. The fact `of` names
+    the limit, the fact `limit` is its value. Client: finish some, or wait until others sit down, or try later.
     """
     REFUSAL_REASON_TOO_MANY_WATCHES: _RefusalReason.ValueType  # 202
     """Too many watches, Play streams, downloads or audits are open. Cause: those of the subject, or all of this server;
     the fact `limit` is the most that are allowed. Client: end some, or try later.
     """
     REFUSAL_REASON_TOO_MANY_SEATS: _RefusalReason.ValueType  # 203
-    """The subject sits in too many matches. Cause: TakeSeat beyond the limit of those that are not over, or of those that
-    have not started; the fact `of` names the limit. Client: finish some, or get up from some.
+    """The subject or the address sits in too many matches. Cause: TakeSeat beyond the limit of those that are not over, or
+    of those that have not started; the fact `of` names the limit, the fact `limit` is its value. Client: finish some, or
+    get up from some.
     """
     REFUSAL_REASON_TOO_MANY_GUESTS: _RefusalReason.ValueType  # 204
-    """Too many guests have signed in. Cause: those of the address, or all, within an hour. Client: keep and send the old
-    token, or wait for the fact `retry_after_ms`.
+    """Too many guests have signed in. Cause: those of the address, or all, within an hour; the last fifth of all is kept
+    for addresses with few guests. The fact `of` names the limit, the fact `limit` is its value. Client: keep and send
+    the old token, or wait for the fact `retry_after_ms`.
     """
     REFUSAL_REASON_REPLAY_TOO_LARGE: _RefusalReason.ValueType  # 206
     """The file is larger than 8 MiB, did not come within 60 seconds, or paused for 5. Cause: AuditReplay with something
     that no match is, or over a slow line. Client: audit it at home with `rollbook audit`.
     """
     REFUSAL_REASON_TOO_MANY_BOTS: _RefusalReason.ValueType  # 207
-    """The bots of the house have enough to do. Cause: AddBot beyond the seats that they may have at a time. Client: try
-    again when other matches are over.
+    """The bots of the house have enough to do. Cause: AddBot beyond the seats that they may have at a time by requests of
+    the subject, of the address, or in all; the last fifth of all is kept for subjects and addresses with few bots. The
+    fact `of` names the limit, the fact `limit` is its value. Client: try again when other matches are over.
     """
     REFUSAL_REASON_TOO_MANY_CODES: _RefusalReason.ValueType  # 208
     """Too many device codes. Cause: those that the guest has made, or that were tried from the address, within an hour.
@@ -823,8 +831,8 @@ REFUSAL_REASON_READY_TIME_OUT_OF_RANGE: RefusalReason.ValueType  # 131
 REFUSAL_REASON_DELAY_OUT_OF_RANGE: RefusalReason.ValueType  # 132
 """There is no such delay. Cause: spectator_delay_seconds out of bounds. Client: keep to the fact `allowed`."""
 REFUSAL_REASON_EXPIRY_OUT_OF_RANGE: RefusalReason.ValueType  # 133
-"""A match cannot be left alone for so long, or for so short. Cause: open_seconds or idle_seconds out of bounds.
-Client: keep to the fact `allowed`.
+"""A match cannot be left alone for so long, or for so short. Cause: open_seconds or idle_seconds out of bounds, or
+idle_seconds above what the operator has set. Client: keep to the fact `allowed`.
 """
 REFUSAL_REASON_NOT_FINISHED: RefusalReason.ValueType  # 134
 """The match before has no result. Cause: OpenMatch with `rematch_of` of a match that is not over, or was aborted.
@@ -912,6 +920,10 @@ REFUSAL_REASON_STRATEGY_UNKNOWN: RefusalReason.ValueType  # 159
 REFUSAL_REASON_NO_HOUSE: RefusalReason.ValueType  # 160
 """This service has no bots. Cause: AddBot at one that is installed without them, or whose operator wants none. Client:
 have a bot of your own sit down, as `rollbook bot` does.
+"""
+REFUSAL_REASON_PERSON_NEEDED: RefusalReason.ValueType  # 254
+"""Bots sit down only where a person has a seat. Cause: AddBot at a table on which nobody sits, or only bots. Client:
+take a seat first.
 """
 REFUSAL_REASON_POSITION_MISSING: RefusalReason.ValueType  # 170
 """--- Positions.
@@ -1004,28 +1016,32 @@ being a GetMatch:
   wait. Client: wait for the fact `retry_after_ms`, then repeat with the same request id.
 """
 REFUSAL_REASON_TOO_MANY_MATCHES: RefusalReason.ValueType  # 201
-"""Too many matches are open or running. Cause: those that the subject has opened, those of them with free seats, or
-all; the fact `of` names the limit. Client: finish some, or wait until others sit down, or try later.
+"""Too many matches are open or running. Cause: those that the subject or the address has opened, those of them with
+free seats, or all; the last fifth of all is kept for subjects and addresses with few matches. The fact `of` names
+the limit, the fact `limit` is its value. Client: finish some, or wait until others sit down, or try later.
 """
 REFUSAL_REASON_TOO_MANY_WATCHES: RefusalReason.ValueType  # 202
 """Too many watches, Play streams, downloads or audits are open. Cause: those of the subject, or all of this server;
 the fact `limit` is the most that are allowed. Client: end some, or try later.
 """
 REFUSAL_REASON_TOO_MANY_SEATS: RefusalReason.ValueType  # 203
-"""The subject sits in too many matches. Cause: TakeSeat beyond the limit of those that are not over, or of those that
-have not started; the fact `of` names the limit. Client: finish some, or get up from some.
+"""The subject or the address sits in too many matches. Cause: TakeSeat beyond the limit of those that are not over, or
+of those that have not started; the fact `of` names the limit, the fact `limit` is its value. Client: finish some, or
+get up from some.
 """
 REFUSAL_REASON_TOO_MANY_GUESTS: RefusalReason.ValueType  # 204
-"""Too many guests have signed in. Cause: those of the address, or all, within an hour. Client: keep and send the old
-token, or wait for the fact `retry_after_ms`.
+"""Too many guests have signed in. Cause: those of the address, or all, within an hour; the last fifth of all is kept
+for addresses with few guests. The fact `of` names the limit, the fact `limit` is its value. Client: keep and send
+the old token, or wait for the fact `retry_after_ms`.
 """
 REFUSAL_REASON_REPLAY_TOO_LARGE: RefusalReason.ValueType  # 206
 """The file is larger than 8 MiB, did not come within 60 seconds, or paused for 5. Cause: AuditReplay with something
 that no match is, or over a slow line. Client: audit it at home with `rollbook audit`.
 """
 REFUSAL_REASON_TOO_MANY_BOTS: RefusalReason.ValueType  # 207
-"""The bots of the house have enough to do. Cause: AddBot beyond the seats that they may have at a time. Client: try
-again when other matches are over.
+"""The bots of the house have enough to do. Cause: AddBot beyond the seats that they may have at a time by requests of
+the subject, of the address, or in all; the last fifth of all is kept for subjects and addresses with few bots. The
+fact `of` names the limit, the fact `limit` is its value. Client: try again when other matches are over.
 """
 REFUSAL_REASON_TOO_MANY_CODES: RefusalReason.ValueType  # 208
 """Too many device codes. Cause: those that the guest has made, or that were tried from the address, within an hour.

@@ -87,19 +87,23 @@ def test_bots_play_on_when_their_process_or_the_service_was_killed(tmp_path: Pat
 
     async def seated(service: Service) -> str:
         async with asyncio.timeout(PATIENCE_SECONDS), tables(service.address, "Anna") as (anna,):
-            match = await anna.open("cant_stop", seats=3)
+            match = await anna.open("cant_stop", seats=4)
+            await match.join(seat=3)
             await match.add_bot("random")
             await match.add_bot("random")
+            await match.leave()
             return match.id
 
     async def joined(service: Service, match_id: str) -> None:
-        async with asyncio.timeout(PATIENCE_SECONDS), tables(service.address, "Ben") as (ben,):
-            match = ben.match(match_id)
-            await match.join()
-            await match.ready()
+        async with asyncio.timeout(PATIENCE_SECONDS), tables(service.address, "Ben", "Carla") as people:
+            matches = [person.match(match_id) for person in people]
+            for match in matches:
+                await match.join()
+            for match in matches:
+                await match.ready()
             (house,) = houses(service)
             house.kill()
-            await play(match, {0, 1})
+            await asyncio.gather(*(play(match, {0, 1}) for match in matches))
 
     with started(serving(tmp_path / "data")) as service:
         match_id = asyncio.run(seated(service))
@@ -175,7 +179,8 @@ def test_without_async_there_is_the_same_company(tmp_path: Path) -> None:
     """The synchronous API offers the same: a freed seat is free, and limits apply."""
     env = os.environ | {"ROLLBOOK_LIMITS_HOUSE_SEATS": "1"}
     with started(serving(tmp_path / "data"), env=env) as service, sync.connect(service.address) as table:
-        match = table.open("cant_stop")
+        match = table.open("cant_stop", seats=3)
+        match.join()
         assert 1 == match.add_bot("random", seat=1).number
         with pytest.raises(LimitReached):
             match.add_bot("random")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from rollbook.match.chain import entropy_commitment
+from rollbook.server.configuration.settings import Limits
 from rollbook.server.lobby.rematches import KEPT_SECONDS
 from rollbook.server.play.opener import MOST_ABORTED
 from rollbook.v1 import match_pb2
@@ -149,5 +150,25 @@ def test_a_summary_names_the_match_before_until_the_rematch_is_over(*, is_over: 
         assert expected == (await one.look(match_id)).summary.rematch_of
         listed = (await one.call("ListMatches")).matches
         assert expected == {summary.match_id: summary.rematch_of for summary in listed}.get(match_id, "")
+
+    run(scenario)
+
+
+def test_a_rematch_is_left_alone_for_no_longer_than_the_operator_now_allows() -> None:
+    """The match before may be from a time in which openers could set a year."""
+
+    async def scenario(world: World) -> None:
+        before, people = await finished(world, idle_seconds=86_400)
+        strict = World(log=world.log, limits=Limits(idle_seconds=7_200))
+        strict.clock = world.clock
+        async with strict.serving():
+            one = strict.person(people[0].sub)
+            match_id = (await rematch(one, before)).match_id
+            assert 7_200 == (await one.look(match_id)).summary.idle_seconds
+            for seconds in (7_201, 31_536_000):
+                told = await refusal(one.open(idle_seconds=seconds))
+                facts = {"field": "idle_seconds", "allowed": "3600 to 7200"}
+                assert ("EXPIRY_OUT_OF_RANGE", facts) == (told.reason, told.facts)
+            await one.open(idle_seconds=7_200)
 
     run(scenario)

@@ -101,6 +101,7 @@ def test_bots_of_the_house_sit_down_where_the_opener_wants_them() -> None:
         opener = world.person("opener")
         match_id = (await opener.open("allie_gator", 4)).match_id
         where = {"match_id": match_id}
+        await opener.call("TakeSeat", **where, seat=3, name="Olga")
         first = await opener.call("AddBot", **where, seat=2, strategy="monte_carlo", request_id="add-bot-1")
         assert first == await opener.call("AddBot", **where, seat=2, strategy="monte_carlo", request_id="add-bot-1")
         second = await opener.call("AddBot", **where)
@@ -112,7 +113,7 @@ def test_bots_of_the_house_sit_down_where_the_opener_wants_them() -> None:
         (listed,) = (await opener.call("ListMatches")).matches
         for summary in ((await opener.look(match_id)).summary, listed):
             seats = [(seat.name, seat.is_house, seat.strength) for seat in summary.seats]
-            assert [("Duo", True, 2), ("", False, 0), ("Uno", True, 3), ("", False, 0)] == seats
+            assert [("Duo", True, 2), ("", False, 0), ("Uno", True, 3), ("Olga", False, 0)] == seats
         assert [(match_id, anna), (match_id, anna), (match_id, tom)] == world.invited
         await opener.call("FreeSeat", **where, seat=2)
         assert not (await opener.look(match_id)).summary.seats[2].taken
@@ -128,8 +129,10 @@ def test_bots_are_refused_with_what_is_wrong() -> None:
 
     async def scenario(world: World) -> None:
         opener, guest = world.person("opener"), world.person("guest")
-        match_id = (await opener.open()).match_id
+        match_id = (await opener.open("raffzahn", 3)).match_id
         where = {"match_id": match_id}
+        assert "PERSON_NEEDED" == (await refusal(opener.call("AddBot", **where))).reason
+        await opener.call("TakeSeat", **where, seat=2)
         unknown = await refusal(opener.call("AddBot", **where, strategy="perfect"))
         assert ("STRATEGY_UNKNOWN", ",".join(STRATEGIES)) == (unknown.reason, unknown.facts["allowed"])
         assert "NOT_OPENER" == (await refusal(guest.call("AddBot", **where))).reason
@@ -162,6 +165,8 @@ def test_bots_have_as_many_seats_as_the_operator_allows() -> None:
     async def scenario(world: World) -> None:
         opener = world.person("opener")
         matches = [(await opener.open("raffzahn", 4)).match_id for _ in range(3)]
+        for match_id in matches:
+            await opener.call("TakeSeat", match_id=match_id, seat=3)
         for match_id in matches[:2]:
             await opener.call("AddBot", match_id=match_id)
         full = await refusal(opener.call("AddBot", match_id=matches[2]))
@@ -176,13 +181,14 @@ def test_bots_have_as_many_seats_as_the_operator_allows() -> None:
 
 
 def test_there_are_as_many_bots_as_any_table_has_seats() -> None:
-    """A match of bots only is also possible."""
+    """All seats but the person's."""
 
     async def scenario(world: World) -> None:
         opener = world.person("opener")
         seats = len(NAMES)
         match_id = (await opener.open("raffzahn", seats)).match_id
-        for number in range(seats):
+        await opener.call("TakeSeat", match_id=match_id)
+        for number in range(seats - 1):
             await opener.call("AddBot", match_id=match_id, strategy=STRATEGIES[number % len(STRATEGIES)])
         summary = (await opener.look(match_id)).summary
         assert match_pb2.MATCH_STATE_GETTING_READY == summary.state

@@ -126,7 +126,7 @@ def test_of_all_matches_that_are_opened_at_once_at_two_processes_exactly_so_many
     """Different subjects open them; a refused subject has used up none of its own limits."""
 
     async def scenario(one: World, other: World) -> None:
-        outcomes = await asyncio.gather(*[opened((one, other), f"guest-{number % 20}", number) for number in range(60)])
+        outcomes = await asyncio.gather(*[opened((one, other), f"guest-{number % 30}", number) for number in range(60)])
         assert 20 == len(done(outcomes))
         assert {("TOO_MANY_MATCHES", "20", "matches")} == told(outcomes)
         assert 20 == len((await one.person("anybody").call("ListMatches")).matches)
@@ -224,8 +224,9 @@ def test_a_place_that_a_killed_process_reserved_is_given_back_after_a_minute(sto
         assert [] == done(outcomes)
         await other.service.quotas.recount()
         outcomes = await asyncio.gather(*[opened((one, other), "anna", 20 + number) for number in range(6)])
-        assert 2 == len(done(outcomes))
-        assert {"open_matches_per_subject"} == {of for _, _, of in told(outcomes)}
+        # One more place is kept for subjects with fewer matches.
+        assert 1 == len(done(outcomes))
+        assert {"matches"} <= {of for _, _, of in told(outcomes)}
 
     run(store, scenario, matches=6)
 
@@ -306,7 +307,7 @@ def test_guests_of_an_hour_are_counted_for_all_processes(store: Server) -> None:
         (reason,) = {answer.reason for answer in outcomes if isinstance(answer, Refused)}
         assert "TOO_MANY_GUESTS" == reason
         waits = [int(answer.facts["retry_after_ms"]) for answer in outcomes if isinstance(answer, Refused)]
-        assert all(0 < wait <= 3_600_000 // 20 for wait in waits)
+        assert all(0 < wait <= 3_600_000 // 16 for wait in waits)
 
     run(store, scenario, guests_per_address_per_hour=30, guests_per_hour=20)
 
@@ -339,7 +340,7 @@ def test_the_store_does_not_tell_who_is_counted(store: Server) -> None:
         await one.nobody().identity.SignIn(SignInRequest())
         with store.client() as client:
             names = b" ".join(key for kind in ("book", "bucket") for key in client.scan_iter(f"*:{kind}:*"))
-        assert 7 == names.count(b"{p")
+        assert 8 == names.count(b"{p")
         assert [] == [word for word in (b"anna", b"bert", b"127.0.0.1") if word in names]
 
     # The guests' bucket expires once it is full again, here after six minutes.

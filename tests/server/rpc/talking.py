@@ -24,6 +24,7 @@ from rollbook.match.codec.stubs import game_in
 from rollbook.match.codec.views import read_legal
 from rollbook.replay_file.key_lines import key_id
 from rollbook.rules.game import Listed
+from rollbook.server.addresses import FORWARDED, Addresses
 from rollbook.server.app import Given, Parts
 from rollbook.server.configuration.settings import Limits
 from rollbook.server.rpc.errors import DETAILS
@@ -103,7 +104,7 @@ class Person:
         """Call over this channel."""
         self.world = world
         self.sub = sub
-        self.metadata = (("authorization", f"Bearer {token}"),) if token else ()
+        self.metadata: tuple[tuple[str, str], ...] = (("authorization", f"Bearer {token}"),) if token else ()
         self.stub: Any = match_pb2_grpc.MatchServiceStub(channel)
         self.identity: Any = identity_pb2_grpc.IdentityServiceStub(channel)
 
@@ -144,6 +145,7 @@ class World:
     takes_guests: bool = True
     name: str = ""
     log: Any = None
+    addresses: Addresses = field(default_factory=Addresses)
 
     def __post_init__(self) -> None:
         """Create keys and the service."""
@@ -189,6 +191,7 @@ class World:
             guests=guests if self.takes_guests else None,
             draw_secret=draw_secret,
             limits=self.limits,
+            addresses=self.addresses,
             name=self.name,
         )
 
@@ -201,6 +204,12 @@ class World:
     def person(self, sub: str, role: Role = Role.PLAYER, matches: tuple[str, ...] = ()) -> Person:
         """A caller with a valid token."""
         return Person(self, self.channel, sub, self.token(sub, role, matches))
+
+    def at(self, address: str, sub: str, **how: Any) -> Person:
+        """A player whose calls come from this address, as a proxy reports it."""
+        person = self.person(sub, **how)
+        person.metadata += ((FORWARDED, address),)
+        return person
 
     def nobody(self, token: str = "") -> Person:
         """A caller without a token, or with this one."""

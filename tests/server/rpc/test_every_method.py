@@ -91,6 +91,9 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prepared]:
                     call("Ready", token, match_id=match_id, closing_link=closing, entropy=entropy(seat))
             else:
                 seated_link = closing
+        # Bots sit down only where a person sits.
+        guest = identity.SignIn(identity_pb2.SignInRequest(name="Carla"), timeout=20).token
+        call("TakeSeat", guest, match_id=ids[0], seat=2)
         call("AbortMatch", players[0], match_id=ids[3])
         look = call("GetMatch", players[0], match_id=ids[2])
         awaited = call("GetMatch", players[look.summary.awaited_seat], match_id=ids[2])
@@ -150,6 +153,12 @@ def valid(at: Prepared) -> dict[str, list[Message]]:
             "Ban": [admin_pb2.BanRequest(target=admin_pb2.BanTarget(address="192.0.2.1"), seconds=60)],
             "LiftBan": [admin_pb2.LiftBanRequest(ban_id="none")],
             "ListBans": [admin_pb2.ListBansRequest()],
+            "ListOpened": [
+                admin_pb2.ListOpenedRequest(
+                    target=admin_pb2.BanTarget(subject=admin_pb2.BanTarget.Subject(sub="anna"))
+                ),
+                admin_pb2.ListOpenedRequest(target=admin_pb2.BanTarget(address="192.0.2.7")),
+            ],
             "GetState": [admin_pb2.GetStateRequest()],
         },
         health_pb2.DESCRIPTOR.services_by_name["Health"].full_name: {

@@ -165,6 +165,11 @@ def counted(limit: str) -> dict[str, str]:
     return {"limit": "2", "of": limit}
 
 
+def waits(limit: str) -> dict[str, str]:
+    """The facts of a limit of two an hour."""
+    return {**counted(limit), "retry_after_ms": "1800000"}
+
+
 EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED
 REACHED: dict[str, tuple[Reach, str, dict[str, str]]] = {
     "matches": (one_match_more_of_all, "TOO_MANY_MATCHES", counted("matches")),
@@ -179,8 +184,8 @@ REACHED: dict[str, tuple[Reach, str, dict[str, str]]] = {
     "plays": (lambda world: one_play_more(world, "a", "b", "c"), "TOO_MANY_WATCHES", {"limit": "2"}),
     "watches_per_subject": (lambda world: one_watch_more(world, "a", "a", "a"), "TOO_MANY_WATCHES", {"limit": "2"}),
     "watches": (lambda world: one_watch_more(world, "a", "b", "c"), "TOO_MANY_WATCHES", {"limit": "2"}),
-    "guests_per_address_per_hour": (one_guest_more, "TOO_MANY_GUESTS", {"retry_after_ms": "1800000"}),
-    "guests_per_hour": (one_guest_more, "TOO_MANY_GUESTS", {"retry_after_ms": "1800000"}),
+    "guests_per_address_per_hour": (one_guest_more, "TOO_MANY_GUESTS", waits("guests_per_address_per_hour")),
+    "guests_per_hour": (one_guest_more, "TOO_MANY_GUESTS", waits("guests_per_hour")),
     "replays_per_subject": (lambda world: one_file_more(world, "a", "a", "a"), "TOO_MANY_WATCHES", {"limit": "2"}),
     "replays": (lambda world: one_file_more(world, "a", "b", "c"), "TOO_MANY_WATCHES", {"limit": "2"}),
     "audits_per_subject": (lambda world: one_audit_more(world, "a", "a", "a"), "TOO_MANY_WATCHES", {"limit": "2"}),
@@ -193,13 +198,15 @@ REACHED: dict[str, tuple[Reach, str, dict[str, str]]] = {
 
 
 def test_no_limit_is_without_a_test() -> None:
-    """A new limit needs a way to reach it here. Other modules test the limits of connections and house seats.
+    """A new limit needs a way to reach it here. Other modules test the limits of connections, bots and addresses.
 
-    `open_seconds` and `idle_seconds` are defaults, not bounds; `test_expiry.py` tests them. `test_openers.py` tests the
-    seats of the house.
+    `open_seconds`, `idle_seconds` and `first_choice_seconds` are times; `test_expiry.py` and `test_unplayed.py` test
+    them. `test_openers.py` and `test_quotas_by_address.py` test the rest.
     """
-    bounds = {field.name for field in fields(Limits)} - {"open_seconds", "idle_seconds"}
-    assert bounds == {*REACHED, "connections", "house_seats"}
+    bounds = {field.name for field in fields(Limits)} - {"open_seconds", "idle_seconds", "first_choice_seconds"}
+    there = {"matches_per_address", "open_matches_per_address", "waiting_seats_per_address"}
+    bots = {"house_seats", "house_seats_per_subject", "house_seats_per_address"}
+    assert bounds == {*REACHED, "connections", *there, *bots}
 
 
 @pytest.mark.parametrize("name", REACHED)

@@ -116,6 +116,9 @@ def test_nothing_is_read_of_a_match_before_it_may_be_due(monkeypatch: pytest.Mon
         replicas.sweepers = [service.sweeper() for service in replicas.services]
         read = noted_reads(replicas.log, monkeypatch)
         await replicas.sweep()
+        # A match that has started is read once, to see whether a person has made a choice.
+        assert {"b" * 24} == set(read)
+        read.clear()
         await replicas.live(119_999)
         assert [] == read
         await replicas.live(1)

@@ -8,9 +8,9 @@ from typing import Final
 from textual.screen import Screen
 
 from rollbook.replay_file.container import NotAReplay, read
-from rollbook.v1.events_pb2 import AbortReason
 from rollbook.v1.match_pb2 import MATCH_STATE_ABORTED, MATCH_STATE_FINISHED, MatchSummary
 from rollbook_clients.sdk import Match, Refused, RollbookError
+from rollbook_clients.sdk.lobby import abort_reason
 from rollbook_clients.terminal.errors import said_of
 from rollbook_clients.terminal.film import Film, NotShown
 from rollbook_clients.terminal.screens.dialogues import AskLine
@@ -29,9 +29,7 @@ def headline(summary: MatchSummary, seating: Seating) -> str:
     """The most important result, as a sentence: who won, which place the user has, or why the match was aborted."""
     words, own = seating.words, seating.own
     if summary.state == MATCH_STATE_ABORTED:
-        reason = AbortReason.Name(summary.aborted.reason).removeprefix("ABORT_REASON_").lower()
-        late = ",".join(str(seat) for seat in summary.aborted.seats)
-        return aborted(f"{reason}:{late}", seating)
+        return aborted(abort_reason(summary), seating)
     places = summary.places.places
     winners = [seat for seat, place in enumerate(places) if place == 1]
     names = words.both(map(seating.name, winners)) if winners else ""

@@ -145,9 +145,13 @@ class _Turns:
 class Budget:
     """The points of one call's subject and address, and the subject's lock for expensive calls."""
 
-    __slots__ = ("_buckets", "_clock_ms", "_has_turn", "_turns", "_who")
+    __slots__ = ("_buckets", "_clock_ms", "_has_turn", "_turns", "_who", "address")
 
-    def __init__(self, buckets: Sequence[_Bucket], turns: _Turns, who: str, clock_ms: Callable[[], int]) -> None:
+    def __init__(
+        self, buckets: Sequence[_Bucket], turns: _Turns, who: str, address: str, clock_ms: Callable[[], int]
+    ) -> None:
+        """`address` is empty for a call that no limit per address includes."""
+        self.address = address
         self._buckets = buckets
         self._turns = turns
         self._who = who
@@ -188,6 +192,12 @@ def no_budget() -> Context:
     return context
 
 
+def limited_address() -> str:
+    """The address that the limits per address count the current call for; empty if they do not include it."""
+    budget = _CURRENT.get()
+    return "" if budget is None else budget.address
+
+
 def take(points: float = 1) -> None:
     """Take points for the current call; raises Refusal if there are too few."""
     budget = _CURRENT.get()
@@ -216,8 +226,9 @@ async def turn(points: float = EXPENSIVE + 1) -> AsyncIterator[None]:
 class Budgets:
     """The points of all subjects and addresses.
 
-    An address has the points of `subjects_per_address` subjects. Calls from this machine without a forwarded address
-    are not limited by address. A gateway is limited by the addresses that it reports, not by subject.
+    An address has the points of `subjects_per_address` subjects. Calls from this machine without a forwarded address,
+    and those of issuers without `by_address`, are not limited by address. A gateway is limited by the addresses that it
+    reports, not by subject.
     """
 
     def __init__(self, of_subjects: Rates, addresses: Addresses, limits: Limits, clock_ms: Callable[[], int]) -> None:
@@ -232,14 +243,15 @@ class Budgets:
         """Take the points of a call and make its budget the current one; raises Refusal if there are too few."""
         now_ms, is_gateway = self._clock_ms(), caller.role is Role.GATEWAY
         buckets = [] if is_gateway else [self._of_subjects.bucket(caller.key, now_ms)]
-        who = "" if is_gateway else caller.key
+        who, address = "" if is_gateway else caller.key, ""
         is_here = is_gateway or context.peer().startswith(_THIS_MACHINE)
-        if not is_here or any(key == FORWARDED for key, _ in context.invocation_metadata() or ()):
+        is_forwarded = any(key == FORWARDED for key, _ in context.invocation_metadata() or ())
+        if caller.by_address and (not is_here or is_forwarded):
             address = self._addresses.of(context)
             buckets.append(self._of_addresses.bucket(address, now_ms))
             who = who or address
         _take(buckets, now_ms, points)
-        _CURRENT.set(Budget(buckets, self._turns, who, self._clock_ms))
+        _CURRENT.set(Budget(buckets, self._turns, who, address, self._clock_ms))
 
 
 class Strangers:

@@ -104,12 +104,36 @@ class Limits:
 
     matches: Annotated[int, About("Open and running matches, in all.", least=0, scope="store")] = 10_000
     matches_per_subject: Annotated[int, About("Open and running matches that one subject opened.", scope="store")] = 50
-    open_matches_per_subject: Annotated[int, About("Those of them that have free seats.", scope="store")] = 5
+    matches_per_address: Annotated[
+        int, About("Open and running matches that one address opened, by all its subjects together.", scope="store")
+    ] = 300
+    open_matches_per_subject: Annotated[
+        int, About("Matches of matches_per_subject that have free seats.", scope="store")
+    ] = 5
+    open_matches_per_address: Annotated[
+        int, About("Matches of matches_per_address that have free seats.", scope="store")
+    ] = 40
     seats_per_subject: Annotated[int, About("Seats of one subject in matches that are not over.", scope="store")] = 100
-    waiting_seats_per_subject: Annotated[int, About("Those in matches that have not started.", scope="store")] = 10
+    waiting_seats_per_subject: Annotated[
+        int, About("Seats of one subject in matches that have not started.", scope="store")
+    ] = 10
+    waiting_seats_per_address: Annotated[
+        int, About("Seats of all subjects of one address in matches that have not started.", scope="store")
+    ] = 400
     house_seats: Annotated[
         int, About("Seats of bots (AddBot) in matches that are not over; 0: no bots.", least=0, scope="store")
+    ] = 200
+    house_seats_per_subject: Annotated[int, About("Seats of bots that one subject added.", scope="store")] = 8
+    house_seats_per_address: Annotated[
+        int, About("Seats of bots that one address added, by all its subjects together.", scope="store")
     ] = 50
+    first_choice_seconds: Annotated[
+        int,
+        About(
+            "Seconds after its start at which a match ends if no player has made a move (bots of the house do not "
+            "count); at least two turns and the reserve of its clock."
+        ),
+    ] = 86_400
     requests_per_second: Annotated[
         float,
         About(
@@ -146,8 +170,8 @@ class Limits:
     connections: Annotated[int, About("TCP connections at a time; further ones are closed.")] = 4_000
     guests_per_address_per_hour: Annotated[
         int, About("New guests an hour from one address, refilled continuously.", scope="store")
-    ] = 100
-    guests_per_hour: Annotated[int, About("New guests an hour, in all.", scope="store")] = 10_000
+    ] = 1_000
+    guests_per_hour: Annotated[int, About("New guests an hour, in all.", scope="store")] = 100_000
     guest_token_seconds: Annotated[int, About("Seconds that the token of a guest is valid.")] = 7 * 24 * 3_600
     open_seconds: Annotated[
         int,
@@ -157,7 +181,12 @@ class Limits:
             least=0,
         ),
     ] = 3_600
-    idle_seconds: Annotated[int, About("The same for a running match without a turn clock.", least=0)] = 14 * 24 * 3_600
+    idle_seconds: Annotated[
+        int,
+        About(
+            "The same for a running match without a turn clock; also the longest time that openers can set.", least=0
+        ),
+    ] = 14 * 24 * 3_600
 
 
 LIMITS: Final = settings_of(Limits, "limits")

@@ -37,6 +37,9 @@ OVER: Final = frozenset({MATCH_STATE_FINISHED, MATCH_STATE_ABORTED})
 MOST_SPARED_MS: Final = 60_000
 """The most by which a deadline moves because the service was unreachable."""
 
+ALONE_SECONDS: Final = 120
+"""How long bots of the service stay at a table with free seats and without a person."""
+
 _SECOND_MS: Final = 1_000
 _EVER_MS: Final = 1 << 50
 _NAME_DIGITS: Final = 32
@@ -88,18 +91,21 @@ def _seen_states(summary: MatchSummary) -> list[MatchState.ValueType]:
 def _due(summary: MatchSummary) -> tuple[int, int]:
     """The earliest time of the next timer, and the most by which it can be ahead of now; (0, 0) without timers.
 
-    The log may have later events than the lobby entry, which move the timer. For a match with a clock the log must be
-    read.
+    The log may have later events than the lobby entry, which move the timer. A match that runs is examined at once: its
+    log has the timers of turns, and whether a person has made a choice. So is a table where bots may be alone.
     """
     since_ms, seconds = summary.changed_ms, 0
     if summary.state in OVER:
         return since_ms, _EVER_MS
     if has_clock(summary):
         return since_ms, summary.turn_seconds * _SECOND_MS + MOST_SPARED_MS
+    if summary.state == MATCH_STATE_RUNNING:
+        return since_ms, summary.idle_seconds * _SECOND_MS + MOST_SPARED_MS if summary.idle_seconds else _EVER_MS
     if summary.state == MATCH_STATE_OPEN:
         seconds = summary.open_seconds
+        if any(seat.taken for seat in summary.seats):
+            alone_ms = since_ms + min(ALONE_SECONDS, seconds or ALONE_SECONDS) * _SECOND_MS
+            return alone_ms, seconds * _SECOND_MS + MOST_SPARED_MS if seconds else _EVER_MS
     elif summary.state == MATCH_STATE_GETTING_READY:
         since_ms, seconds = summary.opened_ms, summary.ready_seconds
-    elif summary.state == MATCH_STATE_RUNNING:
-        seconds = summary.idle_seconds
     return (since_ms + seconds * _SECOND_MS, seconds * _SECOND_MS + MOST_SPARED_MS) if seconds else (0, 0)

@@ -7,6 +7,7 @@ from typing import Final
 
 from rollbook.match.codec.envelope import aborted_message
 from rollbook.match.codec.views import write_options
+from rollbook.match.events import BY_OPERATOR
 from rollbook.match.ledger import Ledger
 from rollbook.v1 import match_pb2 as proto
 
@@ -78,3 +79,5 @@ def _write_result(message: proto.MatchSummary, ledger: Ledger) -> None:
         message.places.places.extend(sealed.places or ())
         return
     message.aborted.CopyFrom(aborted_message(sealed.aborted))
+    is_unplayed = ledger.match.started and ledger.has_person and not ledger.person_chose
+    message.unplayed = sealed.aborted == BY_OPERATOR and is_unplayed

@@ -37,10 +37,12 @@ class Bots:
             raise Refusal("STRATEGY_UNKNOWN", why, {"allowed": STRATEGIES})
         origin = self._players.origin(sight.caller, sight.match_id, request.request_id, now_ms=0)
         self._commands.check_opener(sight, origin)
+        if sight.ledger.made_by(origin.request) is None and not sight.ledger.has_person:
+            raise Refusal("PERSON_NEEDED", "a bot sits down where a player sits already: take a seat first")
         failure: Exception = Refusal("TOO_MANY_BOTS", "all bots of this strength sit here already")
         for bot in self._candidates(sight, request, strategy):
             try:
-                async with self._quotas.house_seat(bot, sight.match_id):
+                async with self._quotas.house_seat(sight.caller, bot, sight.match_id):
                     answer = await self._commands.seat_bot(sight, request, bot)
             except RequestReused as reused:
                 # This request may have seated another bot.

@@ -34,6 +34,8 @@ RESERVE_SECONDS: Final = range(TWO_WEEKS + 1)
 READY_SECONDS_ALLOWED: Final = range(10, TWO_WEEKS + 1)
 OPEN_SECONDS_ALLOWED: Final = range(60, TWO_WEEKS + 1)
 IDLE_SECONDS_ALLOWED: Final = range(3_600, 31_536_001)
+"""If the operator sets no limit."""
+
 DELAY_SECONDS: Final = range(3_601)
 
 MOST_ABORTED: Final = 20
@@ -98,7 +100,10 @@ class Opener:
         request = references.rematch_request(before)
         origin = Origin(self._clock_ms(), self._players.reference(caller, match_id), request)
         secret = self._draw_secret()
-        opened = replace(ledger.opened, match_id=match_id, commitment=commitment(secret))
+        terms = ledger.opened.terms
+        if most := self._limits.idle_seconds:
+            terms = replace(terms, idle_seconds=min(terms.idle_seconds or most, most))
+        opened = replace(ledger.opened, match_id=match_id, commitment=commitment(secret), terms=terms)
         return await self._matches.open(OpenMatch(origin, opened, secret), before)
 
     async def _next_of(self, before: str) -> str:
@@ -140,8 +145,10 @@ def _terms(request: proto.OpenMatchRequest, limits: Limits) -> Terms:
     open_seconds, idle_seconds = request.open_seconds, request.idle_seconds
     if request.HasField("open_seconds") and open_seconds not in OPEN_SECONDS_ALLOWED:
         raise _out_of_range("EXPIRY_OUT_OF_RANGE", "open_seconds", OPEN_SECONDS_ALLOWED)
-    if request.HasField("idle_seconds") and idle_seconds not in IDLE_SECONDS_ALLOWED:
-        raise _out_of_range("EXPIRY_OUT_OF_RANGE", "idle_seconds", IDLE_SECONDS_ALLOWED)
+    least, most = IDLE_SECONDS_ALLOWED[0], limits.idle_seconds or IDLE_SECONDS_ALLOWED[-1]
+    allowed = range(min(least, most), most + 1)
+    if request.HasField("idle_seconds") and idle_seconds not in allowed:
+        raise _out_of_range("EXPIRY_OUT_OF_RANGE", "idle_seconds", allowed)
     # The operator's defaults are not limited to these ranges, and 0 means no limit.
     open_seconds = open_seconds or limits.open_seconds
     idle_seconds = idle_seconds or limits.idle_seconds

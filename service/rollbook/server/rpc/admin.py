@@ -11,11 +11,12 @@ from typing import Final
 
 from rollbook.identity.tokens import LONGEST_TEXT, OWN_ISSUER, Role, Subject
 from rollbook.server.access.bans import Bans, Bar, Barred
-from rollbook.server.addresses import bannable_network
+from rollbook.server.addresses import bannable_network, is_single
 from rollbook.server.configuration.settings import LIMITS, Settings
 from rollbook.server.configuration.table import without_credentials
 from rollbook.server.health.process_health import Vitals
 from rollbook.server.lobby.match_access import Acted, Callers, Context, Sights
+from rollbook.server.play.holdings import SubjectHoldings
 from rollbook.server.refusals import Refusal
 from rollbook.storage.port import StoreUnavailable
 from rollbook.storage.redis.master_status import ANSWER_SECONDS, MasterStatus
@@ -53,6 +54,7 @@ class AdminServicer(AdminServiceServicer):
         callers: Callers,
         sights: Sights,
         bans: Bans,
+        holdings: SubjectHoldings,
         condition: Condition,
         acted: Acted,
         clock_ms: Callable[[], int],
@@ -61,6 +63,7 @@ class AdminServicer(AdminServiceServicer):
         self._callers = callers
         self._sights = sights
         self._bans = bans
+        self._holdings = holdings
         self._condition = condition
         self._acted = acted
         self._clock_ms = clock_ms
@@ -68,7 +71,7 @@ class AdminServicer(AdminServiceServicer):
     async def Ban(  # noqa: N802 - named by the contract
         self, request: proto.BanRequest, context: Context
     ) -> proto.BanResponse:
-        """Ban a subject, an address or a seat."""
+        """Ban a subject, an address or a seat, and end what a banned subject holds."""
         caller = self._callers.operator(context)
         if not 1 <= request.seconds <= MOST_SECONDS:
             raise _malformed("seconds", f"a ban lasts 1 to {MOST_SECONDS} seconds")
@@ -79,7 +82,9 @@ class AdminServicer(AdminServiceServicer):
         bar = Bar(target, now_ms, now_ms + request.seconds * 1_000, _who(caller), request.why)
         await self._bans.put(bar)
         self._acted(caller, "banned", ban=target.ban_id, target=_shown(target), until_ms=bar.until_ms, why=bar.why)
-        return proto.BanResponse(ban=_message(target.ban_id, bar))
+        taken = await self._holdings.take_away(caller, bar)
+        ban = _message(target.ban_id, bar)
+        return proto.BanResponse(ban=ban, withdrawn=taken.withdrawn, resigned=taken.resigned)
 
     async def LiftBan(  # noqa: N802 - named by the contract
         self, request: proto.LiftBanRequest, context: Context
@@ -108,6 +113,17 @@ class AdminServicer(AdminServiceServicer):
             ban_id, last = listed[size - 1]
             response.next_page_token = base64.urlsafe_b64encode(f"{last.until_ms}.{ban_id}".encode()).decode("ascii")
         return response
+
+    async def ListOpened(  # noqa: N802 - named by the contract
+        self, request: proto.ListOpenedRequest, context: Context
+    ) -> proto.ListOpenedResponse:
+        """The matches, not over, that a subject or an address has opened."""
+        caller = self._callers.operator(context)
+        target = await self._target(caller, request.target)
+        if target.player or (target.address and not is_single(target.address)):
+            raise _malformed("target", "name a subject or a single address")
+        opened = await self._holdings.opened_by(target.subject or target.address)
+        return proto.ListOpenedResponse(matches=[listed.summary for listed in opened])
 
     async def GetState(  # noqa: N802 - named by the contract
         self, request: proto.GetStateRequest, context: Context

@@ -1,5 +1,7 @@
 """Timers: ends turns that ran out, aborts unready matches, expires abandoned ones, credits downtime.
 
+Matches in which no person ever makes a choice end as well, and bots leave tables that no person came back to.
+
 One process sweeps, with a lease in the store that it renews. If the process dies or stalls, another one takes over
 before the interruption counts as downtime. Two concurrent sweeps do no harm: each append names the position that it
 follows and the time before which the store must refuse it, so it happens once.
@@ -25,13 +27,14 @@ from cachetools import LRUCache
 from rollbook.match.chain import Position
 from rollbook.match.clock import LONGEST_GAP_MS, SECOND_MS
 from rollbook.match.codec.moves import Unreadable
-from rollbook.match.commands import Command, Declined, Expire, NotDue, Origin, Pardon, Why
-from rollbook.match.decide import next_due
+from rollbook.match.commands import Command, Declined, EndUnplayed, Expire, FreeSeat, NotDue, Origin, Pardon, Why
+from rollbook.match.decide import next_due, unplayed_until_ms
+from rollbook.match.ledger import Ledger
 from rollbook.rules.catalogue import current
 from rollbook.server.failures import MatchUnknown, TailLost
 from rollbook.server.health.metrics import OTHER_GAMES, Metrics
 from rollbook.server.lobby.index_keeper import IndexKeeper
-from rollbook.server.lobby.index_rows import ARCHIVE, MOST_SPARED_MS, NOT_OVER, SWEEP, has_clock
+from rollbook.server.lobby.index_rows import ALONE_SECONDS, ARCHIVE, MOST_SPARED_MS, NOT_OVER, SWEEP, has_clock
 from rollbook.server.lobby.lobby import ListedMatch, StoredLobby
 from rollbook.server.loops import BackgroundLoop
 from rollbook.server.play.matches import Matches
@@ -119,7 +122,9 @@ class Sweeper:
         lost: LostTails,
         metrics: Metrics,
         clock: StoreClock,
+        first_choice_seconds: int,
     ) -> None:
+        self._first_choice_seconds = first_choice_seconds
         self._lease = lease
         self._agendas = agendas
         self._lobby = lobby
@@ -285,20 +290,34 @@ class Sweeper:
     async def _look_at(self, one: _Due) -> None:
         """Run the match's next timer if it is due; otherwise schedule the next look."""
         ledger = await self._replicas.ledger(one.match_id)
-        due, now_ms, turn_ms = next_due(ledger), self._clock(), ledger.clock.turn_ms
+        now_ms, turn_ms = self._clock(), ledger.clock.turn_ms
         if self._has_stalled(now_ms):
             return
         # Another seat's turn may begin at any time, and end before the current timer.
         look_ms = now_ms + (turn_ms or one.listed.row.longest_ms)
-        if due is not None:
-            due_ms, what = due
-            due_ms = max(due_ms, self._back_ms + (EXPIRY_SPARED_MS if what is Expire else SPARED_MS))
-            if now_ms >= due_ms:
+        for due_ms, commands in self._timers(ledger, now_ms):
+            spared_ms = EXPIRY_SPARED_MS if isinstance(commands[0], Expire | EndUnplayed) else SPARED_MS
+            if now_ms >= max(due_ms, self._back_ms + spared_ms):
                 # The next look finds the next timer.
-                await self._do(one.match_id, what(Origin(now_ms)))
+                for command in commands:
+                    await self._do(one.match_id, command)
                 return
-            look_ms = min(look_ms, due_ms)
+            look_ms = min(look_ms, max(due_ms, self._back_ms + spared_ms))
         await self._put_off(one, look_ms)
+
+    def _timers(self, ledger: Ledger, now_ms: int) -> list[tuple[int, list[Command]]]:
+        """What the service does by itself if nothing happens before, and when."""
+        origin = Origin(now_ms)
+        timers: list[tuple[int, list[Command]]] = []
+        if (due := next_due(ledger)) is not None:
+            timers.append((due[0], [due[1](origin)]))
+        if (unplayed_ms := unplayed_until_ms(ledger, self._first_choice_seconds)) is not None:
+            timers.append((unplayed_ms, [EndUnplayed(origin, self._first_choice_seconds)]))
+        bots = [seat for seat, house in enumerate(ledger.house) if house]
+        if bots and not ledger.match.closed and ledger.match.sealed is None and not ledger.has_person:
+            leave: list[Command] = [FreeSeat(origin, seat) for seat in bots]
+            timers.append((ledger.time_ms + ALONE_SECONDS * SECOND_MS, leave))
+        return timers
 
     async def _do(self, match_id: str, command: Command) -> bool:
         """Carry out a command unless it is no longer due; returns False if another append came first."""
