@@ -17,6 +17,7 @@ from rollbook.match.commands import (
     Choose,
     Command,
     Declined,
+    EndUnplayed,
     Expire,
     FreeSeat,
     GetReady,
@@ -475,6 +476,7 @@ def test_nothing_is_done_to_a_sealed_match() -> None:
         Pardon(by, 1),
         AbortUnready(by),
         Expire(by),
+        EndUnplayed(by, 1),
         SealLost(by, Head(99, bytes(32), "0" * 16, bytes(64))),
     ]
     assert {type(command) for command in commands} == set(get_args(Command))

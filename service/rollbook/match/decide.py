@@ -188,6 +188,9 @@ def _take_seat(ledger: Ledger, command: TakeSeat) -> Decision:
     if commitment and len(commitment) != 32:  # noqa: PLR2004 - SHA-256
         raise Declined(Why.ENTROPY_COMMITMENT_LENGTH, f"a commitment has 32 bytes or none, not {len(commitment)}")
     free = [number for number, taken in enumerate(ledger.match.taken) if not taken]
+    if len(free) <= command.kept:
+        why = "the seats of a rematch are kept for those who sat in the match before"
+        raise Declined(Why.SEATS_KEPT, why, retry_after_ms=command.kept_ms)
     if seat is None:
         seat = free[0]
     if seat not in range(len(ledger.match.taken)):
@@ -308,6 +311,7 @@ def _expire(ledger: Ledger, command: Expire) -> Decision:
 
 
 def _end_unplayed(ledger: Ledger, command: EndUnplayed) -> Decision:
+    _check_unsealed(ledger)
     return _ended(ledger, command.origin, unplayed_until_ms(ledger, command.first_choice_seconds), BY_OPERATOR)
 
 
