@@ -24,6 +24,12 @@ Two guests play a match of Can't Stop with random choices, and a third one watch
         state = await match.state()
         print("places:", *state.summary.places.places)
 
+When a match is over, its players are offered a rematch as soon as one of them has asked for it (`match.rematch()`):
+
+    async for offer in match.rematches():
+        if offer.asks_you:
+            again = await offer.accept()  # or offer.decline()
+
 Every player adds entropy to the dice. A watch continues after lost connections, restarts and expired tokens. All data
 of a match is checked to be one chain under signed heads. None of this needs code in the client.
 `rollbook_clients.sdk.sync` is the same API without `async`.
@@ -168,6 +174,9 @@ from rollbook_clients.sdk.refusals import (
 )
 from rollbook_clients.sdk.refusals import (
     Untrustworthy as Untrustworthy,
+)
+from rollbook_clients.sdk.rematches import (
+    Offer as Offer,
 )
 from rollbook_clients.sdk.table import (
     Table as Table,

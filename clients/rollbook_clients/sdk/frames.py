@@ -7,6 +7,7 @@ from rollbook.match.chain import Position
 from rollbook.replay_file.kept_heads import WitnessedHead
 from rollbook.v1 import events_pb2
 from rollbook.v1.events_pb2 import Sealed
+from rollbook.v1.feed_pb2 import MatchFrame
 from rollbook.v1.games_pb2 import HiddenOutcome, View
 from rollbook.v1.match_pb2 import MatchSummary
 from rollbook.v1.table_pb2 import Clocks, Perspective, SignedHead
@@ -175,7 +176,14 @@ class Ended:
     position: Position
 
 
-Frame = Confirmed | Events | CaughtUp | FellBehind | Beat | Revealed | Away | Back | Ended
+@dataclass(frozen=True, slots=True)
+class Rematch:
+    """A rematch of the match that is over; only in watches that linger, as `match.rematches()` does."""
+
+    message: MatchFrame.Rematch
+
+
+Frame = Confirmed | Events | CaughtUp | FellBehind | Beat | Revealed | Rematch | Away | Back | Ended
 
 
 def read_position(message: PositionMessage) -> Position:

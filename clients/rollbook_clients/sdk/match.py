@@ -36,6 +36,7 @@ from rollbook_clients.sdk.frames import Away, CaughtUp, Confirmed, Events, FellB
 from rollbook_clients.sdk.guests import Caller
 from rollbook_clients.sdk.legal import Legal, choice_of
 from rollbook_clients.sdk.refusals import Malformed, NotAllowed, NotNow, Refused
+from rollbook_clients.sdk.rematches import LINGER_SECONDS, Offer, offers
 from rollbook_clients.sdk.watch import Watch
 from rollbook_clients.sdk.witness import Witness
 
@@ -290,6 +291,20 @@ class Match:
         match = self._another(answer.match_id, answer.invitation_code)
         await match.take_in(answer.made)
         return match
+
+    async def rematches(self, seconds: int = LINGER_SECONDS) -> AsyncGenerator[Offer, None]:
+        """Yield the offer of a rematch, at once and whenever it changes, until `seconds` after the end of this match.
+
+        For callers who had a seat in it. The seats are kept while the others have not answered: `offer.accept()` takes
+        one, `offer.decline()` frees it for others. `seconds` is at most 600.
+        """
+        code = self.invitation_code
+        watch = Watch(
+            self._caller, self._witness, self._shown, invitation_code=code, views=False, linger_seconds=seconds
+        )
+        async with aclosing(offers(self._caller, watch, self._another)) as found:
+            async for offer in found:
+                yield offer
 
     # Taking it home
 

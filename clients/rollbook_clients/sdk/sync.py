@@ -27,6 +27,7 @@ from rollbook.match.chain import Position
 from rollbook.replay_file.kept_heads import WitnessedHead
 from rollbook_clients import sdk as asynchronous
 from rollbook_clients.sdk.heads import KeptHeads
+from rollbook_clients.sdk.rematches import LINGER_SECONDS, Answer
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -122,6 +123,26 @@ async def _next(items: AsyncGenerator[R, None]) -> R:
     return await anext(items)
 
 
+class SyncOffer(_Run[asynchronous.Offer]):
+    """The offer of a rematch, like `rollbook_clients.sdk.Offer`."""
+
+    @property
+    def asks_you(self) -> bool:
+        """Whether the rematch waits for this client's answer."""
+        return self.inner.asks_you
+
+    @property
+    def answers(self) -> tuple[Answer.ValueType, ...]:
+        """By seat of the match before; `ANSWER_ASKED` means that the player has not answered yet."""
+        return self.inner.answers
+
+    decline = _waiting(asynchronous.Offer.decline)
+
+    def accept(self, name: str | None = None) -> "SyncMatch":
+        """Take a seat in the rematch, and return it; has no further effect if this client sits there."""
+        return SyncMatch(self.loop.run(self.inner.accept(name)), self.loop)
+
+
 class SyncMatch(_Run[asynchronous.Match]):
     """A match, like `rollbook_clients.sdk.Match`."""
 
@@ -165,6 +186,14 @@ class SyncMatch(_Run[asynchronous.Match]):
     replay = _waiting(asynchronous.Match.replay)
     export = _waiting(asynchronous.Match.export)
     verify = _waiting(asynchronous.Match.verify)
+
+    def rematches(self, seconds: int = LINGER_SECONDS) -> Generator[SyncOffer, None, None]:
+        """Yield the offer of a rematch, at once and whenever it changes, until `seconds` after the end of this match.
+
+        For callers who had a seat in it.
+        """
+        for offer in _stepping(asynchronous.Match.rematches)(self, seconds):
+            yield SyncOffer(offer, self.loop)
 
     def rematch(self) -> "SyncMatch":
         """The rematch of this match; all players of the match get the same one."""

@@ -30,6 +30,7 @@ from rollbook_clients.sdk.frames import (
     Events,
     FellBehind,
     Frame,
+    Rematch,
     Revealed,
     read_position,
 )
@@ -51,8 +52,13 @@ class Watch:
         public_only: bool = False,
         invitation_code: str = "",
         views: bool = True,
+        linger_seconds: int = 0,
     ) -> None:
-        """Start after a position; without one, at the start of the match."""
+        """Start after a position; without one, at the start of the match.
+
+        A player's watch goes on for `linger_seconds` after the end, and yields Rematch.
+        """
+        self._linger_seconds = linger_seconds
         self._caller = caller
         self._witness = witness
         self._position = after or Position(0, genesis(witness.match_id))
@@ -106,6 +112,7 @@ class Watch:
             public_only=self._public_only,
             invitation_code=self._invitation_code,
             without_views=not self._views,
+            linger_seconds=self._linger_seconds,
         )
         if self._position.sequence:
             request.position.CopyFrom(self._witness.message(self._position))
@@ -129,6 +136,8 @@ class Watch:
                 frames = [Beat(await self._witness.check(beat.head), clocks)]
             case "revealed":
                 frames = [Revealed({each.sequence: each.hidden for each in message.revealed.outcomes})]
+            case "rematch":
+                frames = [Rematch(message.rematch)]
             case "ended":
                 frames = [Ended(self._position)]
             case _:

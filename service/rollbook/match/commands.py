@@ -23,6 +23,7 @@ class Why(StrEnum):
     SEAT_UNKNOWN = "seat_unknown"
     SEAT_TAKEN = "seat_taken"
     SEAT_FREE = "seat_free"
+    SEATS_KEPT = "seats_kept"
     SEATS_CLOSED = "seats_closed"
     SEATS_NOT_CLOSED = "seats_not_closed"
     MATCH_IS_PUBLIC = "match_is_public"
@@ -112,6 +113,10 @@ class TakeSeat:
     commitment: bytes = b""
     house: bool = False
     """Whether the seat is for a bot of the service."""
+    kept: int = 0
+    """How many free seats are kept for others."""
+    kept_ms: int = 0
+    """For how long."""
     misplaced: Declined | None = None
 
 

@@ -148,7 +148,7 @@ class Parts:
         self.bans = Bans(given.bans, self.players.reference, clock_ms, metrics.loop_failed)
         budgets = Budgets(self.rates, given.addresses, limits, clock_ms)
         self.callers = Callers(given.verifier, budgets, self.strangers, self.bans)
-        self.rematches = Rematches(self.replicas, self.players, clock_ms)
+        self.rematches = Rematches(log, store, self.lobby, self.replicas, self.players, clock_ms)
         self.sights = Sights(self.replicas, self.lobby, self.players, self.rematches, clock_ms)
         self.commands = Commands(self.matches, self.replicas, self.sights, self.players, clock_ms)
         self.index = IndexKeeper(log, store, self.lobby)
@@ -164,7 +164,7 @@ class Parts:
             clock_ms=clock_ms,
             draw_secret=given.draw_secret,
         )
-        self.bots = Bots(self.commands, self.players, self.quotas, given.invite)
+        self.bots = Bots(self.commands, self.players, self.quotas, self.rematches, given.invite)
         self._heads = Heads(given.head_keys)
         self._locator = Locator(self.sights, self.matches)
         self.plays = Plays(self.sights, self.commands, self._heads, self._locator, self.metrics.refused)
@@ -212,6 +212,7 @@ class Parts:
             finished=given.finished,
             sights=self.sights,
             players=self.players,
+            rematches=self.rematches,
             service_key=given.service_key,
         )
 
@@ -228,6 +229,7 @@ class Parts:
             feeds=feeds,
             board=board,
             messages=FrameMessages(self._heads, self.clock),
+            rematches=self.rematches,
             watches=Held(limits.watches_per_subject, limits.watches, "too many feeds are watched"),
             locator=self._locator,
             clock_ms=self.clock,

@@ -75,6 +75,7 @@ class WatchMatchRequest(_message.Message):
     PUBLIC_ONLY_FIELD_NUMBER: _builtins.int
     INVITATION_CODE_FIELD_NUMBER: _builtins.int
     WITHOUT_VIEWS_FIELD_NUMBER: _builtins.int
+    LINGER_SECONDS_FIELD_NUMBER: _builtins.int
     match_id: _builtins.str
     """The match."""
     public_only: _builtins.bool
@@ -84,6 +85,10 @@ class WatchMatchRequest(_message.Message):
     without_views: _builtins.bool
     """Leave `view` and `legal` out of all frames, for who folds the events, or only keeps them. Events, heads and the order
     of frames are the same.
+    """
+    linger_seconds: _builtins.int
+    """Only for seats of a match that has a result: keep the stream open for so many seconds after `revealed`, 0 to 600
+    (more count as 600), for frames about the rematch.
     """
     @_builtins.property
     def position(self) -> _table_pb2.Position:
@@ -99,10 +104,11 @@ class WatchMatchRequest(_message.Message):
         public_only: _builtins.bool = ...,
         invitation_code: _builtins.str = ...,
         without_views: _builtins.bool = ...,
+        linger_seconds: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["position", b"position"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["invitation_code", b"invitation_code", "match_id", b"match_id", "position", b"position", "public_only", b"public_only", "without_views", b"without_views"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["invitation_code", b"invitation_code", "linger_seconds", b"linger_seconds", "match_id", b"match_id", "position", b"position", "public_only", b"public_only", "without_views", b"without_views"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -323,6 +329,75 @@ class MatchFrame(_message.Message):
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 
     @_typing.final
+    class Rematch(_message.Message):
+        """A rematch of this match has been opened, or has changed."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        class _Answer:
+            ValueType = _typing.NewType("ValueType", _builtins.int)
+            V: _TypeAlias = ValueType  # noqa: Y015
+
+        class _AnswerEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[MatchFrame.Rematch._Answer.ValueType], _builtins.type):
+            DESCRIPTOR: _descriptor.EnumDescriptor
+            ANSWER_UNSPECIFIED: MatchFrame.Rematch._Answer.ValueType  # 0
+            """Nobody sat here."""
+            ANSWER_ASKED: MatchFrame.Rematch._Answer.ValueType  # 1
+            """The player may still sit down."""
+            ANSWER_ACCEPTED: MatchFrame.Rematch._Answer.ValueType  # 2
+            """The player has a seat in the rematch."""
+            ANSWER_DECLINED: MatchFrame.Rematch._Answer.ValueType  # 3
+            """The player has declined."""
+            ANSWER_HOUSE: MatchFrame.Rematch._Answer.ValueType  # 4
+            """A bot of the house, which sits down again only by AddBot."""
+            ANSWER_LAPSED: MatchFrame.Rematch._Answer.ValueType  # 5
+            """The player had neither sat down nor declined when the seats were no longer kept."""
+
+        class Answer(_Answer, metaclass=_AnswerEnumTypeWrapper):
+            """What has become of a player of this match."""
+
+        ANSWER_UNSPECIFIED: MatchFrame.Rematch.Answer.ValueType  # 0
+        """Nobody sat here."""
+        ANSWER_ASKED: MatchFrame.Rematch.Answer.ValueType  # 1
+        """The player may still sit down."""
+        ANSWER_ACCEPTED: MatchFrame.Rematch.Answer.ValueType  # 2
+        """The player has a seat in the rematch."""
+        ANSWER_DECLINED: MatchFrame.Rematch.Answer.ValueType  # 3
+        """The player has declined."""
+        ANSWER_HOUSE: MatchFrame.Rematch.Answer.ValueType  # 4
+        """A bot of the house, which sits down again only by AddBot."""
+        ANSWER_LAPSED: MatchFrame.Rematch.Answer.ValueType  # 5
+        """The player had neither sat down nor declined when the seats were no longer kept."""
+
+        MATCH_ID_FIELD_NUMBER: _builtins.int
+        ANSWERS_FIELD_NUMBER: _builtins.int
+        KEPT_UNTIL_MS_FIELD_NUMBER: _builtins.int
+        STATE_FIELD_NUMBER: _builtins.int
+        match_id: _builtins.str
+        """The rematch. After one that was aborted another may come."""
+        kept_until_ms: _builtins.int
+        """Until when seats are kept, Unix time in milliseconds by the store's clock."""
+        state: _match_pb2.MatchState.ValueType
+        """The state of the rematch."""
+        @_builtins.property
+        def answers(self) -> _containers.RepeatedScalarFieldContainer[Global___MatchFrame.Rematch.Answer.ValueType]:
+            """By seat of this match."""
+
+        def __init__(
+            self,
+            *,
+            match_id: _builtins.str = ...,
+            answers: _abc.Iterable[Global___MatchFrame.Rematch.Answer.ValueType] | None = ...,
+            kept_until_ms: _builtins.int = ...,
+            state: _match_pb2.MatchState.ValueType = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["answers", b"answers", "kept_until_ms", b"kept_until_ms", "match_id", b"match_id", "state", b"state"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
     class Ended(_message.Message):
         """The last frame."""
 
@@ -355,6 +430,7 @@ class MatchFrame(_message.Message):
     REVEALED_FIELD_NUMBER: _builtins.int
     HEARTBEAT_FIELD_NUMBER: _builtins.int
     ENDED_FIELD_NUMBER: _builtins.int
+    REMATCH_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def confirmed(self) -> Global___MatchFrame.Confirmed:
         """First, once."""
@@ -383,6 +459,10 @@ class MatchFrame(_message.Message):
     def ended(self) -> Global___MatchFrame.Ended:
         """Last, once."""
 
+    @_builtins.property
+    def rematch(self) -> Global___MatchFrame.Rematch:
+        """Between `revealed` and `ended`, if the watch lingers: what there is at once, and then every change."""
+
     def __init__(
         self,
         *,
@@ -393,12 +473,13 @@ class MatchFrame(_message.Message):
         revealed: Global___MatchFrame.Revealed | None = ...,
         heartbeat: Global___MatchFrame.Heartbeat | None = ...,
         ended: Global___MatchFrame.Ended | None = ...,
+        rematch: Global___MatchFrame.Rematch | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["caught_up", b"caught_up", "confirmed", b"confirmed", "ended", b"ended", "events", b"events", "fell_behind", b"fell_behind", "frame", b"frame", "heartbeat", b"heartbeat", "revealed", b"revealed"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["caught_up", b"caught_up", "confirmed", b"confirmed", "ended", b"ended", "events", b"events", "fell_behind", b"fell_behind", "frame", b"frame", "heartbeat", b"heartbeat", "rematch", b"rematch", "revealed", b"revealed"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["caught_up", b"caught_up", "confirmed", b"confirmed", "ended", b"ended", "events", b"events", "fell_behind", b"fell_behind", "frame", b"frame", "heartbeat", b"heartbeat", "revealed", b"revealed"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["caught_up", b"caught_up", "confirmed", b"confirmed", "ended", b"ended", "events", b"events", "fell_behind", b"fell_behind", "frame", b"frame", "heartbeat", b"heartbeat", "rematch", b"rematch", "revealed", b"revealed"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_frame: _TypeAlias = _typing.Literal["confirmed", "events", "caught_up", "fell_behind", "revealed", "heartbeat", "ended"]  # noqa: Y015
+    _WhichOneofReturnType_frame: _TypeAlias = _typing.Literal["confirmed", "events", "caught_up", "fell_behind", "revealed", "heartbeat", "ended", "rematch"]  # noqa: Y015
     _WhichOneofArgType_frame: _TypeAlias = _typing.Literal["frame", b"frame"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_frame) -> _WhichOneofReturnType_frame | None: ...
 

@@ -159,6 +159,7 @@ class MatchSummary(_message.Message):
     PLACES_FIELD_NUMBER: _builtins.int
     ABORTED_FIELD_NUMBER: _builtins.int
     IS_LOST_FIELD_NUMBER: _builtins.int
+    ASKS_YOU_FIELD_NUMBER: _builtins.int
     UNPLAYED_FIELD_NUMBER: _builtins.int
     REMATCH_OF_FIELD_NUMBER: _builtins.int
     OPTIONS_FIELD_NUMBER: _builtins.int
@@ -199,6 +200,8 @@ class MatchSummary(_message.Message):
     calls for the match are refused as LOG_LOST until an operator ends it by AbortMatch. If no listing is known, only
     match_id and is_private are set, and only operators see it.
     """
+    asks_you: _builtins.bool
+    """In lists of the caller's matches: a rematch that waits for the caller, who has not taken a seat or declined yet."""
     unplayed: _builtins.bool
     """Aborted because no player had made a move for long after the start; bots of the house do not count."""
     rematch_of: _builtins.str
@@ -248,6 +251,7 @@ class MatchSummary(_message.Message):
         places: _events_pb2.Sealed.Places | None = ...,
         aborted: _events_pb2.Sealed.Aborted | None = ...,
         is_lost: _builtins.bool = ...,
+        asks_you: _builtins.bool = ...,
         unplayed: _builtins.bool = ...,
         rematch_of: _builtins.str = ...,
         options: _games_pb2.Options | None = ...,
@@ -256,7 +260,7 @@ class MatchSummary(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_awaited_seat", b"_awaited_seat", "aborted", b"aborted", "awaited_seat", b"awaited_seat", "options", b"options", "places", b"places", "position", b"position", "result", b"result"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_awaited_seat", b"_awaited_seat", "aborted", b"aborted", "awaited_seat", b"awaited_seat", "changed_ms", b"changed_ms", "dice_fixed", b"dice_fixed", "game", b"game", "idle_seconds", b"idle_seconds", "is_lost", b"is_lost", "is_private", b"is_private", "match_id", b"match_id", "open_seconds", b"open_seconds", "opened_ms", b"opened_ms", "options", b"options", "places", b"places", "position", b"position", "ready_seconds", b"ready_seconds", "rematch_of", b"rematch_of", "reserve_seconds", b"reserve_seconds", "result", b"result", "ruleset", b"ruleset", "seats", b"seats", "spectator_delay_seconds", b"spectator_delay_seconds", "state", b"state", "turn_seconds", b"turn_seconds", "unplayed", b"unplayed"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_awaited_seat", b"_awaited_seat", "aborted", b"aborted", "asks_you", b"asks_you", "awaited_seat", b"awaited_seat", "changed_ms", b"changed_ms", "dice_fixed", b"dice_fixed", "game", b"game", "idle_seconds", b"idle_seconds", "is_lost", b"is_lost", "is_private", b"is_private", "match_id", b"match_id", "open_seconds", b"open_seconds", "opened_ms", b"opened_ms", "options", b"options", "places", b"places", "position", b"position", "ready_seconds", b"ready_seconds", "rematch_of", b"rematch_of", "reserve_seconds", b"reserve_seconds", "result", b"result", "ruleset", b"ruleset", "seats", b"seats", "spectator_delay_seconds", b"spectator_delay_seconds", "state", b"state", "turn_seconds", b"turn_seconds", "unplayed", b"unplayed"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__awaited_seat: _TypeAlias = _typing.Literal["awaited_seat"]  # noqa: Y015
     _WhichOneofArgType__awaited_seat: _TypeAlias = _typing.Literal["_awaited_seat", b"_awaited_seat"]  # noqa: Y015
@@ -484,8 +488,8 @@ class OpenMatchRequest(_message.Message):
     """Open the rematch of this match, which has a result, and in which the caller sat: the same game, ruleset, options,
     seats, clocks and privacy; other values of them in the request are ignored. The id of the rematch follows from this
     match and not from the request id, so the first caller opens it, and the others get the same answer; if it was
-    aborted, from both. For 5 minutes its seats are kept for the players of this match, who need no invitation code for
-    it. Empty = a new match.
+    aborted, from both. For 5 minutes as many of its seats are kept from bots and others as persons of this match have
+    neither sat down nor declined; they need no invitation code for it. Empty = a new match.
     """
     @_builtins.property
     def options(self) -> _games_pb2.Options:
@@ -802,6 +806,49 @@ class AddBotResponse(_message.Message):
 Global___AddBotResponse: _TypeAlias = AddBotResponse  # noqa: Y015
 
 @_typing.final
+class DeclineRematchRequest(_message.Message):
+    """Which rematch the caller does not want."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    MATCH_ID_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """8 to 64 visible ASCII characters."""
+    match_id: _builtins.str
+    """The rematch."""
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        match_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["match_id", b"match_id", "request_id", b"request_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DeclineRematchRequest: _TypeAlias = DeclineRematchRequest  # noqa: Y015
+
+@_typing.final
+class DeclineRematchResponse(_message.Message):
+    """It is declined."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DeclineRematchResponse: _TypeAlias = DeclineRematchResponse  # noqa: Y015
+
+@_typing.final
 class FreeSeatRequest(_message.Message):
     """Which seat is to be free again."""
 
@@ -1037,7 +1084,7 @@ class ListMatchesRequest(_message.Message):
     state: Global___MatchState.ValueType
     """Unspecified = all."""
     mine: _builtins.bool
-    """Only matches in which the caller holds a seat."""
+    """Only matches in which the caller holds a seat, and rematches that ask the caller."""
     player: _builtins.str
     """Only matches in which a seat has exactly this display name, after NFC and without the number of a table; names are
     not unique. Empty = all.

@@ -74,6 +74,11 @@ class MatchServiceStub(object):
                 request_serializer=rollbook_dot_v1_dot_match__pb2.AddBotRequest.SerializeToString,
                 response_deserializer=rollbook_dot_v1_dot_match__pb2.AddBotResponse.FromString,
                 _registered_method=True)
+        self.DeclineRematch = channel.unary_unary(
+                '/rollbook.v1.MatchService/DeclineRematch',
+                request_serializer=rollbook_dot_v1_dot_match__pb2.DeclineRematchRequest.SerializeToString,
+                response_deserializer=rollbook_dot_v1_dot_match__pb2.DeclineRematchResponse.FromString,
+                _registered_method=True)
         self.FreeSeat = channel.unary_unary(
                 '/rollbook.v1.MatchService/FreeSeat',
                 request_serializer=rollbook_dot_v1_dot_match__pb2.FreeSeatRequest.SerializeToString,
@@ -165,6 +170,14 @@ class MatchServiceServicer(object):
         """Have a bot of the house sit down, with a strategy; for the opener of the match, while seats are free and a person
         has one. Bots leave a table with free seats on which no person sits any more. Decided again, up to three times, if
         another command was faster.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DeclineRematch(self, request, context):
+        """Decline a rematch that asks the caller. The other players learn it from the feed of the match before, and the seat is
+        free for others at once. Doing it again changes nothing, and a seat that is still free may be taken all the same.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -262,6 +275,11 @@ def add_MatchServiceServicer_to_server(servicer, server):
                     servicer.AddBot,
                     request_deserializer=rollbook_dot_v1_dot_match__pb2.AddBotRequest.FromString,
                     response_serializer=rollbook_dot_v1_dot_match__pb2.AddBotResponse.SerializeToString,
+            ),
+            'DeclineRematch': grpc.unary_unary_rpc_method_handler(
+                    servicer.DeclineRematch,
+                    request_deserializer=rollbook_dot_v1_dot_match__pb2.DeclineRematchRequest.FromString,
+                    response_serializer=rollbook_dot_v1_dot_match__pb2.DeclineRematchResponse.SerializeToString,
             ),
             'FreeSeat': grpc.unary_unary_rpc_method_handler(
                     servicer.FreeSeat,
@@ -471,6 +489,33 @@ class MatchService(object):
             '/rollbook.v1.MatchService/AddBot',
             rollbook_dot_v1_dot_match__pb2.AddBotRequest.SerializeToString,
             rollbook_dot_v1_dot_match__pb2.AddBotResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DeclineRematch(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/rollbook.v1.MatchService/DeclineRematch',
+            rollbook_dot_v1_dot_match__pb2.DeclineRematchRequest.SerializeToString,
+            rollbook_dot_v1_dot_match__pb2.DeclineRematchResponse.FromString,
             options,
             channel_credentials,
             insecure,

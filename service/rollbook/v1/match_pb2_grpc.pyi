@@ -90,6 +90,10 @@ class MatchServiceStub:
     has one. Bots leave a table with free seats on which no person sits any more. Decided again, up to three times, if
     another command was faster.
     """
+    DeclineRematch: _grpc.UnaryUnaryMultiCallable[_match_pb2.DeclineRematchRequest, _match_pb2.DeclineRematchResponse]
+    """Decline a rematch that asks the caller. The other players learn it from the feed of the match before, and the seat is
+    free for others at once. Doing it again changes nothing, and a seat that is still free may be taken all the same.
+    """
     FreeSeat: _grpc.UnaryUnaryMultiCallable[_match_pb2.FreeSeatRequest, _match_pb2.FreeSeatResponse]
     """Free a seat that another player took; for the opener of the match, while seats are free: any seat of a private
     match, and of every match those of bots of the house. Decided again, up to three times, if another command was
@@ -154,6 +158,10 @@ class MatchServiceAsyncStub(MatchServiceStub):
     """Have a bot of the house sit down, with a strategy; for the opener of the match, while seats are free and a person
     has one. Bots leave a table with free seats on which no person sits any more. Decided again, up to three times, if
     another command was faster.
+    """
+    DeclineRematch: _aio.UnaryUnaryMultiCallable[_match_pb2.DeclineRematchRequest, _match_pb2.DeclineRematchResponse]  # type: ignore[assignment]
+    """Decline a rematch that asks the caller. The other players learn it from the feed of the match before, and the seat is
+    free for others at once. Doing it again changes nothing, and a seat that is still free may be taken all the same.
     """
     FreeSeat: _aio.UnaryUnaryMultiCallable[_match_pb2.FreeSeatRequest, _match_pb2.FreeSeatResponse]  # type: ignore[assignment]
     """Free a seat that another player took; for the opener of the match, while seats are free: any seat of a private
@@ -252,6 +260,16 @@ class MatchServiceServicer(metaclass=_abc_1.ABCMeta):
         """Have a bot of the house sit down, with a strategy; for the opener of the match, while seats are free and a person
         has one. Bots leave a table with free seats on which no person sits any more. Decided again, up to three times, if
         another command was faster.
+        """
+
+    @_abc_1.abstractmethod
+    def DeclineRematch(
+        self,
+        request: _match_pb2.DeclineRematchRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_match_pb2.DeclineRematchResponse, _abc.Awaitable[_match_pb2.DeclineRematchResponse]]:
+        """Decline a rematch that asks the caller. The other players learn it from the feed of the match before, and the seat is
+        free for others at once. Doing it again changes nothing, and a seat that is still free may be taken all the same.
         """
 
     @_abc_1.abstractmethod

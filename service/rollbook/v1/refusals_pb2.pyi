@@ -371,8 +371,9 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     left and another came. Client: check the log up to the closing, then send the link of its last event.
     """
     REFUSAL_REASON_SEATS_KEPT: _RefusalReason.ValueType  # 155
-    """The seats are kept for the players of the match before. Cause: TakeSeat in a rematch that was opened less than 5
-    minutes ago, by another subject. Client: wait for the fact `retry_after_ms`, or take a seat elsewhere.
+    """The seats are kept for the players of the match before. Cause: TakeSeat by another subject, or AddBot, in a rematch
+    that was opened less than 5 minutes ago and has no more free seats than persons to wait for. Client: wait for the
+    fact `retry_after_ms`, or take a seat elsewhere.
     """
     REFUSAL_REASON_NOT_OPENER: _RefusalReason.ValueType  # 156
     """Another player opened the match. Cause: AddBot or FreeSeat by another caller. Client: ask the opener."""
@@ -902,8 +903,9 @@ REFUSAL_REASON_CLOSING_LINK_WRONG: RefusalReason.ValueType  # 154
 left and another came. Client: check the log up to the closing, then send the link of its last event.
 """
 REFUSAL_REASON_SEATS_KEPT: RefusalReason.ValueType  # 155
-"""The seats are kept for the players of the match before. Cause: TakeSeat in a rematch that was opened less than 5
-minutes ago, by another subject. Client: wait for the fact `retry_after_ms`, or take a seat elsewhere.
+"""The seats are kept for the players of the match before. Cause: TakeSeat by another subject, or AddBot, in a rematch
+that was opened less than 5 minutes ago and has no more free seats than persons to wait for. Client: wait for the
+fact `retry_after_ms`, or take a seat elsewhere.
 """
 REFUSAL_REASON_NOT_OPENER: RefusalReason.ValueType  # 156
 """Another player opened the match. Cause: AddBot or FreeSeat by another caller. Client: ask the opener."""

@@ -17,6 +17,7 @@ from rollbook.match.commands import Choose, GetReady, OpenMatch, Origin, TakeSea
 from rollbook.match.dice import commitment
 from rollbook.match.events import Opened, Terms
 from rollbook.rules.catalogue import find
+from rollbook.server.lobby.beside import Beside
 from rollbook.storage.redis.log import RedisLog
 from tests.bench.peers.tables import ENTROPY, SEATS
 from tests.bench.service.stage import next_move, stage
@@ -75,7 +76,7 @@ class Filler:
             return which
         for player in players:
             sitting = TakeSeat(Origin(now_ms, player, _request()), commitment=entropy_commitment(ENTROPY))
-            taken = await self._service.matches.carry_out(which, sitting, "Somebody")
+            taken = await self._service.matches.carry_out(which, sitting, Beside("Somebody"))
         closing = taken.last.link
         for player in players:
             ready = GetReady(Origin(now_ms, player, _request()), closing, ENTROPY)

@@ -121,6 +121,34 @@ def test_those_who_play_again_meet_at_the_same_table(address: str, tmp_path: Pat
         on_turn(terminals)
 
 
+@pytest.mark.parametrize("key", ["x", "\r"])
+def test_the_other_player_sees_the_offer_of_a_rematch_and_answers_it(address: str, tmp_path: Path, key: str) -> None:
+    """With bell and title; whoever has asked reads the answer."""
+    with ExitStack() as stack:
+        terminals = seated(stack, address, "cant_stop", tmp_path, 2)
+        mine = on_turn(terminals)
+        other = terminals[1 - terminals.index(mine)]
+        names = dict(zip(terminals, NAMES, strict=False))
+        mine.press("\x18")
+        mine.until("Resign?")
+        mine.press("\x1b[B")
+        mine.press("\r")
+        for terminal in terminals:
+            terminal.until("Play again")
+        mine.press("1")
+        other.until(f"{names[mine]} wants to play again.")
+        other.until("No thanks")
+        other.until(lambda _: any(title.startswith(f"{names[mine]} wants") for title in titles(other)))
+        mine.until(f"Waiting for {names[other]} (seat kept 5 min)")
+        other.press(key)
+        if key == "x":
+            other.until("You have declined.")
+            mine.until(f"Declined: {names[other]}.")
+            other.until(lambda text: "No thanks" not in text)
+        else:
+            on_turn(terminals)
+
+
 def match_on(terminal: Pseudo) -> str:
     """The match id in the first line of a table."""
     found = re.search(r"[a-z2-7]{24}", terminal.until(lambda text: re.search(r"[a-z2-7]{24}", text[:80]) is not None))

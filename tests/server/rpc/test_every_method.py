@@ -54,6 +54,7 @@ class Prepared:
     running: str
     awaited: Any
     ended: str
+    rematch: str
     file: bytes
 
 
@@ -80,17 +81,19 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prepared]:
             match = call("OpenMatch", players[0], seats=seats, options={"cant_stop": {}}, request_id=request_id)
             return str(match.match_id)
 
-        ids = [opened(number) for number in range(4)]
-        for match_id in ids[1:3]:
+        ids = [opened(number) for number in range(5)]
+        for match_id in (*ids[1:3], ids[4]):
             for seat, token in enumerate(players):
                 commitment = entropy_commitment(entropy(seat))
                 taken = call("TakeSeat", token, match_id=match_id, entropy_commitment=commitment)
             closing = taken.made.head.link
-            if match_id == ids[2]:
+            if match_id != ids[1]:
                 for seat, token in enumerate(players):
                     call("Ready", token, match_id=match_id, closing_link=closing, entropy=entropy(seat))
             else:
                 seated_link = closing
+        call("Resign", players[1], match_id=ids[4])
+        rematch = call("OpenMatch", players[0], rematch_of=ids[4], request_id="open-the-rematch").match_id
         # Bots sit down only where a person sits.
         guest = identity.SignIn(identity_pb2.SignInRequest(name="Carla"), timeout=20).token
         call("TakeSeat", guest, match_id=ids[0], seat=2)
@@ -102,7 +105,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prepared]:
             part.part for part in ReplayServiceStub(channel).GetReplay(request, metadata=bearer(players[0]), timeout=20)
         )
         tokens = {"no token": "", "opener": players[0], "other player": players[1], "operator": operator}
-        yield Prepared(service, tokens, ids[0], ids[1], seated_link, ids[2], awaited, ids[3], file)
+        yield Prepared(service, tokens, ids[0], ids[1], seated_link, ids[2], awaited, ids[3], rematch, file)
 
 
 def bearer(token: str) -> Any:
@@ -122,6 +125,7 @@ def valid(at: Prepared) -> dict[str, list[Message]]:
             "OpenMatch": [match_pb2.OpenMatchRequest(request_id="open-one-more", seats=2, options=CANT_STOP)],
             "TakeSeat": [match_pb2.TakeSeatRequest(request_id="take-a-seat", match_id=at.open)],
             "AddBot": [match_pb2.AddBotRequest(request_id="add-a-bot", match_id=at.open, seat=3)],
+            "DeclineRematch": [match_pb2.DeclineRematchRequest(request_id="decline-it", match_id=at.rematch)],
             "FreeSeat": [match_pb2.FreeSeatRequest(request_id="free-a-seat", match_id=at.open, seat=3)],
             "LeaveSeat": [match_pb2.LeaveSeatRequest(request_id="leave-seat", match_id=at.open)],
             "Ready": [

@@ -13,6 +13,7 @@ from rollbook_clients.sdk import Match, Refused, RollbookError
 from rollbook_clients.sdk.lobby import abort_reason
 from rollbook_clients.terminal.errors import said_of
 from rollbook_clients.terminal.film import Film, NotShown
+from rollbook_clients.terminal.rematch import RematchNews
 from rollbook_clients.terminal.screens.dialogues import AskLine
 from rollbook_clients.terminal.screens.replay import ReplayScreen
 from rollbook_replays.games.presentation import MenuEntry
@@ -76,9 +77,10 @@ class Afterwards:
         match: Match,
         words: Words,
         say: Callable[[str], None],
-        sit_down: Callable[[Match], None],
+        sit_down: Callable[[Match, RematchNews], None],
     ) -> None:
-        """`sit_down` goes to another match, in which the user has a seat."""
+        """`sit_down` goes to another match, in which the user has a seat, and which is a rematch with this news."""
+        self.news = RematchNews()
         self._sit_down = sit_down
         self._screen = screen
         self._match = match
@@ -89,7 +91,15 @@ class Afterwards:
         """The menu; each choice is the name of an action."""
         words = self._words
         names = AFTERWARDS if own is not None and summary.state == MATCH_STATE_FINISHED else AFTERWARDS[1:]
+        if self.news.asks_you:
+            names = (names[0], "decline", *names[1:])
         return tuple(MenuEntry(words(f"end.{name}"), choice=name, about=words(f"end.{name}.about")) for name in names)
+
+    def follow(self, summary: MatchSummary, own: int | None, changed: Callable[[], None]) -> None:
+        """Follow the rematch of a match with a result that the user played."""
+        if own is not None and summary.state == MATCH_STATE_FINISHED and not self.news.names:
+            self.news = RematchNews(self._match, [seat.name for seat in summary.seats])
+            self._screen.run_worker(self.news.follow(changed))
 
     async def do(self, name: str, display_name: str) -> None:
         """Carry out the action `name`; `display_name` is the user's name at the table."""
@@ -97,6 +107,9 @@ class Afterwards:
             match name:
                 case "again":
                     await self._again(display_name)
+                case "decline" if self.news.offer is not None:
+                    await self.news.offer.decline()
+                    self._say(self._words("rematch.you_declined"))
                 case "replay":
                     await self._replay()
                 case "save":
@@ -117,7 +130,7 @@ class Afterwards:
         except Refused as refused:
             if refused.reason != "ALREADY_SEATED":
                 raise
-        self._sit_down(rematch)
+        self._sit_down(rematch, RematchNews(self._match, self.news.names))
 
     async def _replay(self) -> None:
         self._say(self._words("end.fetching"))

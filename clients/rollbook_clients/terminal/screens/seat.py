@@ -1,4 +1,4 @@
-"""Base of a screen whose user may have a seat: messages, leaving, giving up, inviting."""
+"""Base of a screen whose user may have a seat: messages, leaving, giving up, inviting, pace and bell."""
 
 from collections.abc import Callable
 from typing import ClassVar
@@ -6,6 +6,7 @@ from typing import ClassVar
 from rollbook.v1.match_pb2 import MATCH_STATE_GETTING_READY, MATCH_STATE_OPEN, MATCH_STATE_RUNNING, MatchSummary
 from rollbook_clients.sdk import Match, RollbookError
 from rollbook_clients.sdk.lobby import OVER
+from rollbook_clients.terminal.app import Terminal
 from rollbook_clients.terminal.errors import said_of
 from rollbook_clients.terminal.invitation import Invitation
 from rollbook_clients.terminal.notices import Notices
@@ -20,7 +21,12 @@ from rollbook_replays.text import STRONG, Text
 class SeatScreen(MatchScreen):
     """Tracks who has which seat of a match, and asks before the user leaves a running match."""
 
-    BINDINGS: ClassVar = [("ctrl+x", "give_up", ""), ("i", "invite", "")]
+    BINDINGS: ClassVar = [
+        ("ctrl+x", "give_up", ""),
+        ("i", "invite", ""),
+        ("ctrl+p", "pace", ""),
+        ("ctrl+g", "bell", ""),
+    ]
 
     def __init__(self, match: Match, words: Words, topic: str) -> None:
         super().__init__(words, topic)
@@ -31,6 +37,12 @@ class SeatScreen(MatchScreen):
         self._notices = Notices(words, self._log)
         self._standing = ""
         """Text shown above all messages for as long as it applies."""
+
+    @property
+    def terminal(self) -> Terminal:
+        """The application that shows this screen."""
+        assert isinstance(self.app, Terminal)  # noqa: S101 - only this application shows the screen
+        return self.app
 
     @property
     def match_id(self) -> str:
@@ -54,6 +66,16 @@ class SeatScreen(MatchScreen):
         if self._own is None or self._summary.state not in {MATCH_STATE_GETTING_READY, MATCH_STATE_RUNNING}:
             return False
         return not self._summary.seats[self._own].forfeited
+
+    def action_pace(self) -> None:
+        """Change the pace at which others' moves are shown."""
+        self.terminal.preferences.change_pace()
+        self._say(self.words("pace", seconds=f"{self.terminal.preferences.pace:g}"))
+
+    def action_bell(self) -> None:
+        """Toggle the bell."""
+        self.terminal.preferences.switch_bell()
+        self._say(self.words("bell.on" if self.terminal.preferences.bell else "bell.off"))
 
     def action_leave(self) -> None:
         """Leave the screen; asks first if the user is playing."""

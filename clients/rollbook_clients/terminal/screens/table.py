@@ -27,11 +27,11 @@ from rollbook_clients.sdk import (
     RollbookError,
 )
 from rollbook_clients.sdk.lobby import OVER
-from rollbook_clients.terminal.app import Terminal
 from rollbook_clients.terminal.backlog import Alarm, Backlog
 from rollbook_clients.terminal.clocks import TickingClocks
 from rollbook_clients.terminal.errors import said_of
 from rollbook_clients.terminal.known_game import KnownGame, ShownEvent, Story, known_game
+from rollbook_clients.terminal.rematch import RematchNews
 from rollbook_clients.terminal.screens.captions import Caption
 from rollbook_clients.terminal.screens.opener import Hosting
 from rollbook_clients.terminal.screens.result import Afterwards, headline, standing
@@ -56,12 +56,12 @@ class TableScreen(SeatScreen):
 
     BINDINGS: ClassVar = [
         ("space", "present", ""),
-        ("ctrl+p", "pace", ""),
-        ("ctrl+g", "bell", ""),
+        ("x", "decline", ""),
     ]
 
     def __init__(self, match: Match, words: Words, *, public_only: bool = False) -> None:
         super().__init__(match, words, "watch" if public_only else "table")
+        self._before = RematchNews()
         self._public_only = public_only
         self._afterwards = Afterwards(self, match, words, self._say, self._sit_down)
         self._hosting = Hosting(self, match, words, self._say)
@@ -86,12 +86,6 @@ class TableScreen(SeatScreen):
         self._offered: Position | tuple[MenuEntry, ...] | str | None = None
         """What is, or was, on offer: the position of the choices, the menu of the opener, or END."""
 
-    @property
-    def terminal(self) -> Terminal:
-        """The application that shows this screen."""
-        assert isinstance(self.app, Terminal)  # noqa: S101 - only this application shows the screen
-        return self.app
-
     def control(self) -> Widget:
         """The control: menu, picker, or text on whom the match waits for."""
         return self._control
@@ -101,6 +95,7 @@ class TableScreen(SeatScreen):
         self._say("")
         self.set_interval(TICK_SECONDS, self._show_bars)
         self.run_worker(self._follow(), exit_on_error=False)
+        self.run_worker(self._before.follow(self._show))
 
     def on_unmount(self) -> None:
         """Cancel the alarm; Textual stops only its own timers."""
@@ -164,7 +159,6 @@ class TableScreen(SeatScreen):
                 self._clocks.take(None)
                 self._is_away = True
                 self._is_current = False
-                self._clocks.take(None)
                 if said := self._notices.connection_lost():
                     self._control.wait(said)
             case Back():
@@ -212,16 +206,6 @@ class TableScreen(SeatScreen):
         """Show all queued events at once."""
         self._show_scenes(self._backlog.all())
         self._show()
-
-    def action_pace(self) -> None:
-        """Change the pace at which others' moves are shown."""
-        self.terminal.preferences.change_pace()
-        self._say(self.words("pace", seconds=f"{self.terminal.preferences.pace:g}"))
-
-    def action_bell(self) -> None:
-        """Toggle the bell."""
-        self.terminal.preferences.switch_bell()
-        self._say(self.words("bell.on" if self.terminal.preferences.bell else "bell.off"))
 
     # Choosing
 
@@ -279,7 +263,17 @@ class TableScreen(SeatScreen):
         self._show()
 
     def _offer_the_end(self) -> None:
+        self._afterwards.follow(self._summary, self._own, self._offer_the_end)
+        if wanted := self._afterwards.news.wanted(self.words):
+            self._say(wanted)
+            self.terminal.ring()
+            self._call_to_the_table()
         self._control.offer(self._afterwards.entries(self._summary, self._own))
+
+    def action_decline(self) -> None:
+        """Decline the rematch that asks the user."""
+        if self._afterwards.news.asks_you:
+            self._do_afterwards("decline")
 
     def _do_afterwards(self, name: str) -> None:
         self._offer_the_end()
@@ -289,9 +283,11 @@ class TableScreen(SeatScreen):
             display_name = "" if self._own is None else self._summary.seats[self._own].name
             self.run_worker(self._afterwards.do(name, display_name))
 
-    def _sit_down(self, match: Match) -> None:
-        """Go to another match."""
-        self.app.switch_screen(TableScreen(match, self.words))
+    def _sit_down(self, match: Match, before: RematchNews) -> None:
+        """Go to the rematch."""
+        table = TableScreen(match, self.words)
+        table._before = before
+        self.app.switch_screen(table)
 
     # Showing
 
@@ -354,14 +350,15 @@ class TableScreen(SeatScreen):
     def _wait_or_end(self) -> None:
         summary = self._summary
         is_hosting = self._is_opener and summary.state == MATCH_STATE_OPEN
-        waiting = self._caption.waiting() if is_hosting else ""
+        waiting = self._before.below(self._caption.waiting(), self.words)
+        waiting, shown = (waiting, "") if is_hosting else ("", waiting)
         if waiting != self._standing:
             self._standing = waiting
             self._say("")
         if is_hosting:
             self._host()
         elif summary.state not in OVER or self._newest is None or self._newest.sealed is None:
-            self._control.wait(self._caption.waiting())
+            self._control.wait(shown)
         elif self._offered != END:
             self._offered = END
             said = [headline(summary, self.seating)]
@@ -386,7 +383,8 @@ class TableScreen(SeatScreen):
             self.terminal.ring()
         self._was_own_turn = is_own
         title = "" if self._known is None else f" · {self._known.rules.title}"
-        turn = headline(self._summary, self.seating) if self._offered == END else caption.turn()
+        wanted = self._afterwards.news.wanted(self.words)
+        turn = (wanted or headline(self._summary, self.seating)) if self._offered == END else caption.turn()
         self.terminal.entitle(f"{'● ' if is_own else ''}{turn}{title} · Rollbook")
 
     def _show_bars(self) -> None:

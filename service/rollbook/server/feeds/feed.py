@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import aclosing, asynccontextmanager, suppress
+from dataclasses import dataclass
 from typing import Final
 
 from rollbook.match.chain import Entry, Position, genesis
@@ -36,11 +37,13 @@ from rollbook.server.out.frames import (
     FellBehindFrame,
     Frame,
     HeartbeatFrame,
+    RematchFrame,
     RevealedFrame,
 )
 from rollbook.server.replica.replica import Replica
 from rollbook.server.replica.replicas import Replicas
 from rollbook.storage.port import MOST_BEHIND, Announcement, EventLog, StoreUnavailable
+from rollbook.v1.feed_pb2 import END_REASON_DRAINING, END_REASON_MATCH_OVER, END_REASON_TOKEN_EXPIRED, MatchFrame
 
 BEAT_SECONDS: Final = 4.0
 """A watcher receives a heartbeat after this much silence."""
@@ -51,6 +54,9 @@ WAIT_SECONDS: Final = 5.0
 PAUSE_SECONDS: Final = 0.1
 """Before listening again after a connection has ended."""
 
+LOOK_SECONDS: Final = 0.4
+"""The period in which a lingering watch looks for a rematch."""
+
 GUARD_SECONDS: Final = 2.0
 """The period in which every watched log is compared, as long as MOST_COMPARED_A_SECOND allows it."""
 
@@ -59,6 +65,14 @@ MOST_COMPARED: Final = 50
 
 MOST_COMPARED_A_SECOND: Final = 1_000
 """The limit on comparisons, however many logs are watched."""
+
+
+@dataclass(frozen=True, slots=True)
+class Linger:
+    """How long a watch goes on after the end of the match, and what finds the rematch meanwhile."""
+
+    seconds: float
+    find: Callable[[Ledger], Awaitable[MatchFrame.Rematch | None]]
 
 
 class Feeds:
@@ -175,6 +189,41 @@ class Feeds:
                         yield RevealedFrame(tuple(channel.events))
                     if state is WatchState.ENDED:
                         yield EndedFrame(END_REASONS[observed], at)
+
+    async def linger(
+        self, watch: AsyncGenerator[Frame, None], match_id: str, expired: Callable[[], bool], linger: Linger
+    ) -> AsyncGenerator[Frame, None]:
+        """Yield the frames of a watch; before the end of a match with a result, a seat gets what `linger` finds."""
+        is_seat = False
+        async with aclosing(watch):
+            async for frame in watch:
+                if isinstance(frame, ConfirmedFrame):
+                    is_seat = isinstance(frame.perspective, int)
+                if isinstance(frame, EndedFrame) and frame.reason == END_REASON_MATCH_OVER and is_seat:
+                    ledger = await self._replicas.ledger(match_id)
+                    async for later in self._found(ledger, expired, linger):
+                        yield later
+                    reason = END_REASON_TOKEN_EXPIRED if expired() else frame.reason
+                    yield EndedFrame(END_REASON_DRAINING if self._draining else reason, frame.position)
+                else:
+                    yield frame
+
+    async def _found(
+        self, ledger: Ledger, expired: Callable[[], bool], linger: Linger
+    ) -> AsyncGenerator[RematchFrame | HeartbeatFrame, None]:
+        if ledger.match.sealed is None or ledger.match.sealed.aborted is not None:
+            return
+        loop, shown = asyncio.get_running_loop(), None
+        until, beat = loop.time() + linger.seconds, loop.time() + BEAT_SECONDS
+        while not self._draining and not expired() and loop.time() < until:
+            found = await linger.find(ledger)
+            if found is not None and found != shown:
+                shown = found
+                yield RematchFrame(found)
+            elif loop.time() >= beat:
+                beat = loop.time() + BEAT_SECONDS
+                yield HeartbeatFrame(ledger, 0)
+            await asyncio.sleep(LOOK_SECONDS)
 
     def _observe(
         self, visible: Ledger | None, at: Position, *, expired: bool, changed: bool, silent: bool

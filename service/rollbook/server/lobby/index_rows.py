@@ -31,6 +31,9 @@ ARCHIVE: Final = "archive"
 UNHELD: Final = "unheld"
 """The list of matches with a seat whose holder is unknown, as in stores of older versions."""
 
+ASKING: Final = "asking"
+"""The list of rematches with free seats; few at a time, so a player's rematches are found by reading all."""
+
 NOT_OVER: Final = (MATCH_STATE_OPEN, MATCH_STATE_GETTING_READY, MATCH_STATE_RUNNING)
 OVER: Final = frozenset({MATCH_STATE_FINISHED, MATCH_STATE_ABORTED})
 
@@ -60,8 +63,11 @@ def named(name: str) -> str:
     return f"name/{hashlib.sha256(name.encode()).hexdigest()[:_NAME_DIGITS]}"
 
 
-def row_of(summary: MatchSummary, holders: Sequence[str]) -> IndexRow:
-    """The index row of a match; `holders` has an empty text for a seat whose holder is unknown."""
+def row_of(summary: MatchSummary, holders: Sequence[str], *, asks: bool = False) -> IndexRow:
+    """The index row of a match; `holders` has an empty text for a seat whose holder is unknown.
+
+    `asks` says whether it is a rematch that asks players of the match before.
+    """
     lists: dict[str, None] = {}
     for state in (MATCH_STATE_UNSPECIFIED, *_seen_states(summary)):
         for game in {"": None, summary.game: None}:
@@ -71,6 +77,8 @@ def row_of(summary: MatchSummary, holders: Sequence[str]) -> IndexRow:
             lists[seats_of(holder) if holder else UNHELD] = None
         if seat.taken and seat.name:
             lists[named(plain_name(seat.name))] = None
+    if asks and summary.state == MATCH_STATE_OPEN:
+        lists[ASKING] = None
     due_ms, longest_ms = _due(summary)
     agenda = (ARCHIVE if summary.state in OVER else SWEEP) if longest_ms else ""
     return IndexRow(summary.opened_ms, tuple(lists), agenda, due_ms, longest_ms)

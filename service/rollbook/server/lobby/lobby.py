@@ -26,6 +26,7 @@ from rollbook.identity.references import REFERENCE_BYTES
 from rollbook.match.chain import Position
 from rollbook.match.codec.moves import Unreadable
 from rollbook.match.ledger import Ledger
+from rollbook.server.lobby.beside import NOTHING, Beside
 from rollbook.server.lobby.index_rows import NOT_OVER, OVER, list_of, row_of
 from rollbook.server.lobby.name_guard import NameUses
 from rollbook.server.out.summary import summary_message
@@ -70,6 +71,10 @@ class MatchMetadata:
     """The sequence of the event up to which the lobby entry is current."""
     rematch_of: str = ""
     """The match of which this one is a rematch; empty for none."""
+    asked: tuple[bytes, ...] = ()
+    """Of a rematch: the references in the match before of its players, by seat; empty for a bot of the service."""
+    came: dict[bytes, bytes] = field(default_factory=dict)
+    """Of a rematch: the reference in the match before, by the reference in this one."""
     written: tuple[tuple[int, ...], bytes] | None = None
     """The forfeited seats in the last lobby entry of the running match, and the link of its event."""
 
@@ -83,12 +88,19 @@ class ListedMatch:
     players: tuple[bytes, ...]
     holders: tuple[str, ...] = ()
     """Per seat; empty if an older version wrote the entry."""
+    asked: tuple[bytes, ...] = ()
+    """As in the metadata; empty unless this is a rematch."""
+    came: tuple[bytes, ...] = ()
+    """The references in the match before of the players who sit here, by seat; empty unless this is a rematch."""
 
     def write(self) -> bytes:
         """Encode for the store."""
         summary = self.summary.SerializeToString(deterministic=True)
         references = [reference or _NOBODY for reference in (self.opener, *self.players)]
         holders = [bytes.fromhex(holder) or _NO_HOLDER for holder in self.holders]
+        if self.asked:
+            holders = holders or [_NO_HOLDER] * len(self.players)
+            holders += [reference or _NOBODY for reference in (*self.asked, *self.came)]
         return len(summary).to_bytes(_LENGTH_BYTES, "big") + summary + b"".join([*references, *holders])
 
     @classmethod
@@ -99,15 +111,17 @@ class ListedMatch:
         seats = len(summary.seats)
         parts = [data[at : at + REFERENCE_BYTES] for at in range(end, len(data), REFERENCE_BYTES)]
         opener, *players = (b"" if part == _NOBODY else part for part in parts[: seats + 1])
-        holders = tuple("" if part == _NO_HOLDER else part.hex() for part in parts[seats + 1 :])
-        if len(players) != seats or len(holders) not in {0, seats} or (len(data) - end) % REFERENCE_BYTES:
+        holders = tuple("" if part == _NO_HOLDER else part.hex() for part in parts[seats + 1 : 2 * seats + 1])
+        before = tuple(b"" if part == _NOBODY else part for part in parts[2 * seats + 1 :])
+        is_whole = len(players) == seats and len(holders) in {0, seats} and len(before) in {0, 2 * seats}
+        if not is_whole or (len(data) - end) % REFERENCE_BYTES:
             raise ValueError("not as many players as seats")
-        return cls(summary, opener, tuple(players), holders)
+        return cls(summary, opener, tuple(players), holders, before[:seats], before[seats:])
 
     @property
     def row(self) -> IndexRow:
         """The match's row in the index."""
-        return row_of(self.summary, self.holders or ("",) * len(self.players))
+        return row_of(self.summary, self.holders or ("",) * len(self.players), asks=bool(self.asked))
 
     @property
     def is_over(self) -> bool:
@@ -126,10 +140,10 @@ class ListedMatch:
         names = {player: seat.name for player, seat in seated if player}
         strengths = {player: seat.strength for player, seat in seated if seat.strength}
         holders = {player: holder for player, holder in zip(self.players, self.holders, strict=False) if holder}
+        came = {player: before for player, before in zip(self.players, self.came, strict=False) if player and before}
         summary = self.summary
-        return MatchMetadata(
-            summary.opened_ms, self.opener, names, strengths, holders, summary.position.sequence, summary.rematch_of
-        )
+        beside = (summary.position.sequence, summary.rematch_of, self.asked, came)
+        return MatchMetadata(summary.opened_ms, self.opener, names, strengths, holders, *beside)
 
 
 class StoredLobby:
@@ -164,43 +178,41 @@ class StoredLobby:
         await self.uses.begin_anew()
 
     def summary(
-        self, ledger: Ledger, player: bytes = b"", name: str = "", holder: str = "", rematch_of: str = ""
+        self, ledger: Ledger, player: bytes = b"", beside: Beside = NOTHING
     ) -> AbstractAsyncContextManager[LobbyEntry | None]:
         """A context with the lobby entry to append with this ledger; None unless a lifecycle event requires one.
 
-        `player` is the reference of the player who opens the match, as a rematch of `rematch_of`, or who takes a seat
-        under this name, counted as this holder.
+        `player` is the reference of the player who opens the match or takes a seat, and `beside` belongs to it.
         """
         known = self._known_metadata.get(ledger.opened.match_id)
         if known is not None and _is_up_to_date(ledger, known):
             return nullcontext()  # No name is read, so `forget` need not wait.
-        return self._new_summary(ledger, player, name, holder, rematch_of)
+        return self._new_summary(ledger, player, beside)
 
     @asynccontextmanager
-    async def _new_summary(
-        self, ledger: Ledger, player: bytes, name: str, holder: str, rematch_of: str
-    ) -> AsyncIterator[LobbyEntry | None]:
+    async def _new_summary(self, ledger: Ledger, player: bytes, beside: Beside) -> AsyncIterator[LobbyEntry | None]:
         with self.uses.use():
-            yield await self._summary(ledger, player, name, holder, rematch_of)
+            yield await self._summary(ledger, player, beside)
 
-    async def _summary(
-        self, ledger: Ledger, player: bytes, name: str, holder: str, rematch_of: str
-    ) -> LobbyEntry | None:
+    async def _summary(self, ledger: Ledger, player: bytes, beside: Beside) -> LobbyEntry | None:
         if ledger.head.sequence == 1:
-            return _entry(ledger, MatchMetadata(ledger.time_ms, player, rematch_of=rematch_of))
+            opened = MatchMetadata(ledger.time_ms, player, rematch_of=beside.rematch_of, asked=beside.asked)
+            return _entry(ledger, opened)
         metadata = await self._metadata(ledger, ledger.head.sequence - 1)
         if _is_up_to_date(ledger, metadata):
             return None
         if _runs(ledger):
             metadata.written = tuple(ledger.match.forfeited), ledger.head.link
-        if name:
+        if beside.name:
             others = [metadata.names.get(other, "") for other in ledger.players if other not in {b"", player}]
-            metadata = replace(metadata, names={**metadata.names, player: name_at_table(name, others)})
+            metadata = replace(metadata, names={**metadata.names, player: name_at_table(beside.name, others)})
             is_house = ledger.house[ledger.players.index(player)]
             if is_house and (strength := self._strength_of(player, ledger.opened.match_id)):
                 metadata = replace(metadata, strengths={**metadata.strengths, player: strength})
-        if holder:
-            metadata = replace(metadata, holders={**metadata.holders, player: holder})
+        if beside.holder:
+            metadata = replace(metadata, holders={**metadata.holders, player: beside.holder})
+        if beside.before:
+            metadata = replace(metadata, came={**metadata.came, player: beside.before})
         return _entry(ledger, metadata)
 
     async def metadata(self, ledger: Ledger) -> MatchMetadata:
@@ -400,5 +412,9 @@ def _entry(ledger: Ledger, metadata: MatchMetadata) -> LobbyEntry:
         ledger, metadata.names, metadata.opened_ms, metadata.rematch_of, strengths=metadata.strengths
     )
     holders = tuple(metadata.holders.get(player, "") for player in ledger.players)
-    listed = ListedMatch(summary, metadata.opener, tuple(ledger.players), holders if any(holders) else ())
+    # Once a rematch is over, nothing asks for its players.
+    asked = metadata.asked if ledger.match.sealed is None else ()
+    came = tuple(metadata.came.get(player, b"") for player in ledger.players) if asked else ()
+    holders = holders if any(holders) else ()
+    listed = ListedMatch(summary, metadata.opener, tuple(ledger.players), holders, asked, came)
     return LobbyEntry(listed.write(), listed.row)

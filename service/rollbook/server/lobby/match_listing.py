@@ -21,9 +21,10 @@ from rollbook.server.access.limits import ROWS_A_POINT, owe, turn
 from rollbook.server.access.players import Players
 from rollbook.server.lobby.archive_index import Wanted
 from rollbook.server.lobby.finished_matches import Finished
-from rollbook.server.lobby.index_rows import UNHELD, list_of, named, seats_of
+from rollbook.server.lobby.index_rows import ASKING, UNHELD, list_of, named, seats_of
 from rollbook.server.lobby.lobby import ListedMatch, StoredLobby
 from rollbook.server.lobby.match_access import Sights, judges
+from rollbook.server.lobby.rematches import Rematches, asking
 from rollbook.server.refusals import Refusal
 from rollbook.server.slices import Slices
 from rollbook.storage.port import LobbyStore, Place
@@ -82,6 +83,7 @@ class Lists:
         finished: Finished | None,
         sights: Sights,
         players: Players,
+        rematches: Rematches,
         service_key: bytes,
     ) -> None:
         """List the lobby and the archive, if any; the key of page tokens is derived from `service_key`."""
@@ -90,6 +92,7 @@ class Lists:
         self._finished = finished
         self._sights = sights
         self._players = players
+        self._rematches = rematches
         self._tokens = PageTokens(service_key)
 
     async def matches(self, caller: Subject, request: proto.ListMatchesRequest) -> proto.ListMatchesResponse:
@@ -125,6 +128,8 @@ class Lists:
                 if not listed.is_over and (found := self._sights.summary_if_known(listed.summary, length)) is None:
                     looked += READING
                     found = await self._sights.summary(caller, listed.summary)
+                if found is not None and request.mine and await self._rematches.asks(caller, listed):
+                    found = asking(found)
                 if found is not None and _matches(request, player, found):
                     response.matches.append(found)
         finally:
@@ -180,7 +185,7 @@ class Lists:
         """The lists of the index that contain all candidates and as few others as possible."""
         seats = [seats_of(self._players.pseudonym(caller.key)), UNHELD]
         if request.mine:
-            return seats
+            return [*seats, ASKING]
         if player:
             return [named(player)]
         public, private = (
@@ -202,6 +207,8 @@ class Lists:
         if request.game not in {"", summary.game}:
             return False
         sits = self._players.reference(caller, summary.match_id) in listed.players
+        if request.mine and not sits:
+            sits = self._rematches.may_ask(caller, listed)
         if request.mine and not sits:
             return False
         if summary.is_private and not (sits or judges(caller, summary.match_id) or caller.role is Role.OPERATOR):

@@ -115,8 +115,22 @@ class EndedFrame:
     position: Position
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class RematchFrame:
+    """A rematch of the match that is over."""
+
+    rematch: MatchFrame.Rematch
+
+
 Frame: TypeAlias = (
-    ConfirmedFrame | EventsFrame | CaughtUpFrame | FellBehindFrame | RevealedFrame | HeartbeatFrame | EndedFrame
+    ConfirmedFrame
+    | EventsFrame
+    | CaughtUpFrame
+    | FellBehindFrame
+    | RevealedFrame
+    | HeartbeatFrame
+    | RematchFrame
+    | EndedFrame
 )
 
 
@@ -159,6 +173,8 @@ class FrameMessages:
             case HeartbeatFrame(ledger, delay_ms):
                 clocks = clocks_message(ledger, self._clock_ms() - delay_ms)
                 return MatchFrame(heartbeat=MatchFrame.Heartbeat(head=self._heads.of(ledger), clocks=clocks))
+            case RematchFrame(rematch):
+                return MatchFrame(rematch=rematch)
             case EndedFrame(reason, position):
                 return MatchFrame(ended=MatchFrame.Ended(reason=reason, position=_position(position)))
 

@@ -10,6 +10,7 @@ from rollbook.server.access.house_bots import STRATEGIES, STRATEGY, HouseBot, In
 from rollbook.server.access.players import Players
 from rollbook.server.failures import RequestReused
 from rollbook.server.lobby.match_access import Sight
+from rollbook.server.lobby.rematches import Rematches
 from rollbook.server.play.commands import Commands
 from rollbook.server.play.matches import Answer
 from rollbook.server.play.quotas import Quotas
@@ -20,8 +21,11 @@ from rollbook.v1 import match_pb2 as proto
 class Bots:
     """Seats bots of the house."""
 
-    def __init__(self, commands: Commands, players: Players, quotas: Quotas, invite: Invite | None) -> None:
+    def __init__(
+        self, commands: Commands, players: Players, quotas: Quotas, rematches: Rematches, invite: Invite | None
+    ) -> None:
         """`invite` notifies the house of a seat; None: there are no bots."""
+        self._rematches = rematches
         self._commands = commands
         self._players = players
         self._quotas = quotas
@@ -39,11 +43,12 @@ class Bots:
         self._commands.check_opener(sight, origin)
         if sight.ledger.made_by(origin.request) is None and not sight.ledger.has_person:
             raise Refusal("PERSON_NEEDED", "a bot sits down where a player sits already: take a seat first")
+        kept = await self._rematches.kept(sight.metadata, sight.match_id)
         failure: Exception = Refusal("TOO_MANY_BOTS", "all bots of this strength sit here already")
         for bot in self._candidates(sight, request, strategy):
             try:
                 async with self._quotas.house_seat(sight.caller, bot, sight.match_id):
-                    answer = await self._commands.seat_bot(sight, request, bot)
+                    answer = await self._commands.seat_bot(sight, request, bot, kept)
             except RequestReused as reused:
                 # This request may have seated another bot.
                 failure = reused

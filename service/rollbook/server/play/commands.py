@@ -34,7 +34,9 @@ from rollbook.rules.refusals import Invalid
 from rollbook.server.access.house_bots import HouseBot
 from rollbook.server.access.players import Players
 from rollbook.server.failures import RequestReused
+from rollbook.server.lobby.beside import NOTHING, Beside
 from rollbook.server.lobby.match_access import Sight, Sights, check_request_id, require
+from rollbook.server.lobby.rematches import Kept
 from rollbook.server.play.matches import Answer, Matches
 from rollbook.server.refusals import Refusal
 from rollbook.server.replica.replicas import Replicas
@@ -67,29 +69,33 @@ class Commands:
         self._players = players
         self._clock_ms = clock_ms
 
-    async def take_seat(self, sight: Sight, request: proto.TakeSeatRequest, name: str) -> Answer:
-        """Seat the caller."""
+    async def take_seat(self, sight: Sight, request: proto.TakeSeatRequest, name: str, kept: Kept) -> Answer:
+        """Seat the caller, unless the free seats are kept for others."""
         origin = self._origin(sight, request.request_id)
         seat = request.seat if request.HasField("seat") else None
         house, misplaced = sight.caller.is_house, await self._misplaced(sight, request)
-        command = TakeSeat(origin, seat, request.entropy_commitment, house, misplaced)
-        answer = await self._carried_out(sight, command, name, self._players.pseudonym(sight.caller.key))
+        command = TakeSeat(origin, seat, request.entropy_commitment, house, kept.seats, kept.ms, misplaced)
+        metadata, holder = sight.metadata, self._players.pseudonym(sight.caller.key)
+        before = self._players.reference(sight.caller, metadata.rematch_of) if metadata.asked else b""
+        beside = Beside(name, holder, before if before in metadata.asked else b"")
+        answer = await self._carried_out(sight, command, beside)
         known = sight.metadata.names.get(sight.player)
         repeats = sight.ledger.made_by(origin.request) is not None
         if known and request.name and not is_name_at_table(known, name) and repeats:
             raise RequestReused
         return answer
 
-    async def seat_bot(self, sight: Sight, request: proto.AddBotRequest, bot: HouseBot) -> Answer:
-        """Seat a bot of the house, at the request of the caller."""
+    async def seat_bot(self, sight: Sight, request: proto.AddBotRequest, bot: HouseBot, kept: Kept) -> Answer:
+        """Seat a bot of the house at the request of the caller, unless the free seats are kept for others."""
         check_request_id(request.request_id)
         match_id, players = sight.match_id, self._players
         asked = players.origin(sight.caller, match_id, request.request_id, self._clock_ms())
         origin = replace(asked, player=players.reference(bot.subject, match_id))
         seat = request.seat if request.HasField("seat") else None
         commitment = entropy_commitment(players.brought_by(bot, match_id))
-        command = TakeSeat(origin, seat, commitment, house=True, misplaced=await self._misplaced(sight, request))
-        return await self._carried_out(sight, command, bot.name, players.pseudonym(bot.subject.key))
+        misplaced = await self._misplaced(sight, request)
+        command = TakeSeat(origin, seat, commitment, True, kept.seats, kept.ms, misplaced)  # noqa: FBT003 - house
+        return await self._carried_out(sight, command, Beside(bot.name, players.pseudonym(bot.subject.key)))
 
     async def free_seat(self, sight: Sight, request: proto.FreeSeatRequest) -> Answer:
         """Free a seat of a match that the caller has opened."""
@@ -168,11 +174,11 @@ class Commands:
         with self._replicas.use(sight.match_id) as replica:
             return await replica.misplaced(position, head)
 
-    async def _carried_out(self, sight: Sight, command: Command, name: str = "", holder: str = "") -> Answer:
+    async def _carried_out(self, sight: Sight, command: Command, beside: Beside = NOTHING) -> Answer:
         """Carry out a command that is valid at any later state; raises Refusal after too many conflicts."""
         for _ in range(DECIDED_AGAIN):
             try:
-                return await self._matches.carry_out(sight.match_id, command, name, holder)
+                return await self._matches.carry_out(sight.match_id, command, beside)
             except Declined as declined:
                 if declined.reason is not Why.POSITION_BEHIND:
                     raise

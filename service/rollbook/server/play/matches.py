@@ -18,6 +18,7 @@ from rollbook.match.decide import Decision, decide, open_match
 from rollbook.match.ledger import EventRange, Ledger, Visible
 from rollbook.rules.refusals import RefusedByRules
 from rollbook.server.failures import RequestReused, TailLost
+from rollbook.server.lobby.beside import NOTHING, Beside
 from rollbook.server.replica.lost_logs import LostTails
 from rollbook.server.replica.replica import Replica
 from rollbook.server.replica.replicas import Replicas
@@ -96,7 +97,7 @@ class _OneAtATime:
             self._used.__exit__(None, None, None)
 
 
-Summary = Callable[[Ledger, bytes, str, str, str], AbstractAsyncContextManager[LobbyEntry | None]]
+Summary = Callable[[Ledger, bytes, Beside], AbstractAsyncContextManager[LobbyEntry | None]]
 
 
 class Matches:
@@ -109,8 +110,8 @@ class Matches:
         self._lost = lost
         self._summary = summary
 
-    async def open(self, command: OpenMatch, rematch_of: str = "") -> Answer:
-        """Open a match, as a rematch if `rematch_of` is set; a repeated request gets the match it opened."""
+    async def open(self, command: OpenMatch, beside: Beside = NOTHING) -> Answer:
+        """Open a match, as a rematch if `beside` says so; a repeated request gets the match it opened."""
         match_id = command.opened.match_id
         async with self._one_at_a_time(match_id) as replica:
             if self._lost.furthest_sent(match_id) is not None:
@@ -121,7 +122,7 @@ class Matches:
             with _Doubt() as doubt:
                 for _ in range(ASKED_AGAIN):
                     try:
-                        async with self._summary(ledger, command.origin.player, "", "", rematch_of) as lobby:
+                        async with self._summary(ledger, command.origin.player, beside) as lobby:
                             result = await replica.open(first, ledger, lobby)
                     except AppendUnconfirmed as unknown:
                         doubt.why = unknown
@@ -131,10 +132,10 @@ class Matches:
                     return await self._opened_before(replica, command)
                 raise StoreUnavailable
 
-    async def carry_out(self, match_id: str, command: Command, name: str = "", holder: str = "") -> Answer:
+    async def carry_out(self, match_id: str, command: Command, beside: Beside = NOTHING) -> Answer:
         """Carry out a command once, however often it is sent; raises Declined if another append came first.
 
-        `name` is the name of a player who takes a seat, `holder` the pseudonym under which the seat is counted.
+        `beside` belongs to a player who takes a seat.
         """
         async with self._one_at_a_time(match_id) as replica:
             ledger = replica.known or await replica.caught_up()
@@ -148,7 +149,7 @@ class Matches:
                         raise
                     ledger = newer
                     continue
-                if await self._appended(replica, decision, command.origin.player, name, holder):
+                if await self._appended(replica, decision, command.origin.player, beside):
                     return Answer(tuple(decision.made), decision.after)
                 await self._check_overtaken(replica, decision, command)
                 ledger = replica.ledger
@@ -199,12 +200,12 @@ class Matches:
             raise RequestReused
         return answer
 
-    async def _appended(self, replica: Replica, decision: Decision, player: bytes, name: str, holder: str) -> bool:
+    async def _appended(self, replica: Replica, decision: Decision, player: bytes, beside: Beside) -> bool:
         """Whether the decision is in the log; False if another append came first."""
         with _Doubt() as doubt:
             for _ in range(ASKED_AGAIN):
                 try:
-                    async with self._summary(decision.after, player, name, holder, "") as lobby:
+                    async with self._summary(decision.after, player, beside) as lobby:
                         result = await replica.append(decision, lobby)
                 except AppendUnconfirmed as unknown:
                     doubt.why = unknown

@@ -17,7 +17,9 @@ from rollbook.rules.catalogue import AnyGame, current, find
 from rollbook.rules.refusals import Invalid, Reason
 from rollbook.server.access.players import Players
 from rollbook.server.configuration.settings import Limits
+from rollbook.server.lobby.beside import Beside
 from rollbook.server.lobby.match_access import Sights, check_request_id, require
+from rollbook.server.lobby.rematches import MOST_ABORTED
 from rollbook.server.play.matches import Answer, Matches
 from rollbook.server.play.quotas import Quotas
 from rollbook.server.refusals import Refusal
@@ -37,9 +39,6 @@ IDLE_SECONDS_ALLOWED: Final = range(3_600, 31_536_001)
 """If the operator sets no limit."""
 
 DELAY_SECONDS: Final = range(3_601)
-
-MOST_ABORTED: Final = 20
-"""A match has no further rematch after this many aborted ones."""
 
 
 class Opener:
@@ -104,7 +103,8 @@ class Opener:
         if most := self._limits.idle_seconds:
             terms = replace(terms, idle_seconds=min(terms.idle_seconds or most, most))
         opened = replace(ledger.opened, match_id=match_id, commitment=commitment(secret), terms=terms)
-        return await self._matches.open(OpenMatch(origin, opened, secret), before)
+        asked = tuple(b"" if house else player for player, house in zip(ledger.players, ledger.house, strict=True))
+        return await self._matches.open(OpenMatch(origin, opened, secret), Beside(rematch_of=before, asked=asked))
 
     async def _next_of(self, before: str) -> str:
         """The id of the rematch: the first that does not exist yet, or was not aborted."""

@@ -14,9 +14,10 @@ from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Perspective
 from rollbook.server.access.limits import LOBBY_POINTS, STREAM_POINTS, Held, turn
 from rollbook.server.failures import MatchUnknown
-from rollbook.server.feeds.feed import Feeds
+from rollbook.server.feeds.feed import Feeds, Linger
 from rollbook.server.feeds.lobby_board import Board
 from rollbook.server.lobby.match_access import Callers, Context, Sights
+from rollbook.server.lobby.rematches import Rematches
 from rollbook.server.out.frames import WRITTEN_AT_ONCE, EventsFrame, FrameMessages, WrittenFrame
 from rollbook.server.play.commands import position_malformed
 from rollbook.server.refusals import Refusal
@@ -38,6 +39,9 @@ BEATS: Final = 4
 
 SUMMARIES_A_FRAME: Final = 200
 
+MOST_LINGER_SECONDS: Final = 600
+"""The longest time for which a watch goes on after the end of its match."""
+
 
 class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
     """WatchMatch and WatchLobby."""
@@ -50,6 +54,7 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
         feeds: Feeds,
         board: Board,
         messages: FrameMessages,
+        rematches: Rematches,
         watches: Held,
         locator: Locator,
         clock_ms: Callable[[], int],
@@ -60,6 +65,7 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
         self._feeds = feeds
         self._board = board
         self._messages = messages
+        self._rematches = rematches
         self._watches = watches
         self._locator = locator
         self._clock_ms = clock_ms
@@ -101,11 +107,16 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
             return sight.perspective_on(ledger, public_only=request.public_only)
 
         views = not request.without_views
+        seconds = min(request.linger_seconds, MOST_LINGER_SECONDS)
         with self._watches.by(caller.key, for_many=caller.role is Role.GATEWAY):
             try:
                 position = _asked(request)
                 expired = self._callers.expiry(caller, context)
-                async with aclosing(self._feeds.watch(request.match_id, position, perspective_of, expired)) as frames:
+                watch = self._feeds.watch(request.match_id, position, perspective_of, expired)
+                if seconds > 0:
+                    linger = Linger(seconds, self._rematches.offer)
+                    watch = self._feeds.linger(watch, request.match_id, expired, linger)
+                async with aclosing(watch) as frames:
                     async for frame in frames:
                         if isinstance(frame, EventsFrame) and len(frame.events) > WRITTEN_AT_ONCE:
                             yield await self._messages.of_many(frame, views=views)

@@ -13,9 +13,9 @@ from rollbook.rules.game import Watcher
 from rollbook.server.access.limits import LIFE_POINTS, OPEN_POINTS, Held
 from rollbook.server.access.players import Players
 from rollbook.server.failures import TailLost
-from rollbook.server.lobby.match_access import Acted, Callers, Context, Sight, Sights, require
+from rollbook.server.lobby.match_access import Acted, Callers, Context, Sight, Sights, check_request_id, require
 from rollbook.server.lobby.match_listing import Lists, games, points_of
-from rollbook.server.lobby.rematches import Rematches
+from rollbook.server.lobby.rematches import Kept, Rematches
 from rollbook.server.out.projection import Heads, look_message, made_message
 from rollbook.server.play.bots import Bots
 from rollbook.server.play.commands import Commands, Placed, position_of, seat_taken
@@ -44,27 +44,24 @@ class Seats:
         return player_name(chosen, caller.name, self.reserved) if chosen else caller.name
 
     @asynccontextmanager
-    async def allowed(self, sight: Sight, request: proto.TakeSeatRequest) -> AsyncIterator[None]:
-        """Refuse a caller without an invitation to the match, or with too many seats."""
+    async def allowed(self, sight: Sight, request: proto.TakeSeatRequest) -> AsyncIterator[Kept]:
+        """Refuse a caller without an invitation to the match, or with too many seats; gives what is kept for others."""
         ledger, caller = sight.ledger, sight.caller
         origin = self.players.origin(caller, sight.match_id, request.request_id, now_ms=0)
         if ledger.made_by(origin.request) is not None or sight.player in ledger.players:
-            yield
+            yield Kept()
             return
-        await self._check_invited(sight, request.invitation_code)
+        kept = await self._check_invited(sight, request.invitation_code)
         async with self.quotas.seat(caller, sight.match_id):
-            yield
+            yield kept
 
-    async def _check_invited(self, sight: Sight, code: str) -> None:
-        """Refuse a caller without an invitation, and others while the seats of a rematch are reserved."""
+    async def _check_invited(self, sight: Sight, code: str) -> Kept:
+        """Refuse a caller without an invitation; returns the seats that a rematch keeps for others."""
         if await self.rematches.expects(sight.caller, sight.metadata):
-            return
+            return Kept()
         if sight.ledger.opened.terms.is_private and not self.players.is_invited(sight.match_id, code):
             raise Refusal("INVITATION_WRONG", "a seat of a private match is taken with its invitation code")
-        kept_ms = self.rematches.kept_ms(sight.metadata)
-        if kept_ms and not sight.ledger.match.closed:
-            why = "the seats of a rematch are kept for those who sat in the match before"
-            raise Refusal("SEATS_KEPT", why, {"retry_after_ms": kept_ms})
+        return await self.rematches.kept(sight.metadata, sight.match_id)
 
 
 class MatchServicer(MatchServiceServicer):
@@ -134,8 +131,8 @@ class MatchServicer(MatchServiceServicer):
         async with self._located(caller, request, code):
             sight = await self._sights.now(caller, request.match_id, code, request.request_id)
             name = self._seats.name(caller, request.name)
-            async with self._seats.allowed(sight, request):
-                answer = await self._commands.take_seat(sight, request, name)
+            async with self._seats.allowed(sight, request) as kept:
+                answer = await self._commands.take_seat(sight, request, name, kept)
             seat, closed = seat_taken(answer)
             return proto.TakeSeatResponse(made=self._made(sight, answer), seat=seat, closed_seats=closed)
 
@@ -168,6 +165,16 @@ class MatchServicer(MatchServiceServicer):
             answer = await self._bots.add(sight, request)
             seat, closed = seat_taken(answer)
             return proto.AddBotResponse(made=self._made(sight, answer), seat=seat, closed_seats=closed)
+
+    async def DeclineRematch(  # noqa: N802 - named by the contract
+        self, request: proto.DeclineRematchRequest, context: Context
+    ) -> proto.DeclineRematchResponse:
+        """Decline a rematch that asks the caller."""
+        caller = self._callers.of(context, LIFE_POINTS)
+        check_request_id(request.request_id)
+        sight = await self._sights.now(caller, request.match_id)
+        await self._seats.rematches.decline(caller, sight.metadata, sight.match_id)
+        return proto.DeclineRematchResponse()
 
     async def FreeSeat(  # noqa: N802 - named by the contract
         self, request: proto.FreeSeatRequest, context: Context
