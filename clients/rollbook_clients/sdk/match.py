@@ -292,6 +292,10 @@ class Match:
         await match.take_in(answer.made)
         return match
 
+    def other(self, match_id: str) -> Match:
+        """Another match at the same service, for the same caller."""
+        return self._another(match_id, "")
+
     async def rematches(self, seconds: int = LINGER_SECONDS) -> AsyncGenerator[Offer, None]:
         """Yield the offer of a rematch, at once and whenever it changes, until `seconds` after the end of this match.
 

@@ -51,7 +51,7 @@ class OwnMatch:
     @property
     def urgency(self) -> int:
         """Sort key: a lower number is listed first."""
-        return 0 if self.is_on_turn else 2 if self.is_over else 1
+        return 0 if self.is_on_turn or self.summary.asks_you else 2 if self.is_over else 1
 
 
 class OwnMatches:

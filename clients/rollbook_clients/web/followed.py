@@ -13,7 +13,13 @@ import structlog
 from markupsafe import Markup
 
 from rollbook.match.chain import Position
-from rollbook.v1.match_pb2 import MATCH_STATE_GETTING_READY, MATCH_STATE_RUNNING, MatchSummary
+from rollbook.v1.match_pb2 import (
+    MATCH_STATE_ABORTED,
+    MATCH_STATE_GETTING_READY,
+    MATCH_STATE_OPEN,
+    MATCH_STATE_RUNNING,
+    MatchSummary,
+)
 from rollbook.v1.table_pb2 import PERSPECTIVE_KIND_SEAT, Perspective
 from rollbook_clients.sdk import (
     Away,
@@ -31,6 +37,7 @@ from rollbook_clients.sdk import (
 )
 from rollbook_clients.terminal.clocks import TickingClocks
 from rollbook_clients.terminal.known_game import KnownGame, known_game
+from rollbook_clients.terminal.rematch import RematchNews
 from rollbook_clients.web.log import ShownLog
 from rollbook_clients.web.streams import BEAT_SECONDS
 from rollbook_replays.games.seats import Seating
@@ -70,6 +77,11 @@ class FollowedMatch:
         self.has_ended = False
         self.failed: RollbookError | None = None
         """The error because of which the match cannot be followed; None if there is none."""
+        self.news = RematchNews()
+        """The rematch of this match once it is over; at the table of a rematch, the answers to it."""
+        self.may_be_asked = False
+        """Whether news of a rematch may still come."""
+        self._following: asyncio.Task[None] | None = None
         self.version = 0
         """Incremented with every visible change."""
         self.watchers = 0
@@ -104,7 +116,7 @@ class FollowedMatch:
     async def close(self) -> None:
         """Stop following the match."""
         self._silence.cancel()
-        tasks = [task for task in (self._task, self._getting_ready) if task is not None]
+        tasks = [task for task in (self._task, self._getting_ready, self._following) if task is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -181,6 +193,7 @@ class FollowedMatch:
             case Ended():
                 self.has_ended = True
                 await self._look()
+                self._follow_rematch(self.match)
             case _:
                 return
         self._show()
@@ -224,6 +237,8 @@ class FollowedMatch:
         self._clocks.take(frame.clocks)
         if self.own is not None and self.summary.state == MATCH_STATE_GETTING_READY:
             self._get_ready()
+        if self.summary.state == MATCH_STATE_OPEN and self.summary.rematch_of:
+            self._follow_rematch(self.match.other(self.summary.rematch_of))
 
     async def look_again(self, seconds: float = 1.0) -> None:
         """Refresh names and seats unless that happened in the last `seconds`; ignored while the service is away."""
@@ -243,6 +258,20 @@ class FollowedMatch:
         # The state may be ahead of the events that have arrived.
         self._clocks.compare(state.clocks)
 
+    def _follow_rematch(self, before: Match) -> None:
+        """Follow the rematch of this match, for the players of the match before."""
+        if self.own is not None and self._following is None and self.summary.state != MATCH_STATE_ABORTED:
+            self.may_be_asked = True
+            self._following = asyncio.create_task(self._hear(before))
+
+    async def _hear(self, before: Match) -> None:
+        with suppress(RollbookError):
+            names = [seat.name for seat in (await before.state()).summary.seats]
+            self.news = RematchNews(before, names)
+            await self.news.follow(self._show)
+        self.may_be_asked = False
+        self._show()
+
     def _get_ready(self) -> None:
         """Reveal this seat's entropy as soon as all seats are taken."""
         if self._getting_ready is None and self.own is not None and not self.summary.seats[self.own].ready:
@@ -260,7 +289,7 @@ class FollowedMatch:
 
     def _wake(self) -> None:
         self._silence.cancel()
-        if not self.is_over:
+        if not self.is_over or self.may_be_asked:
             self._silence = asyncio.get_running_loop().call_later(BEAT_SECONDS, self._wake)
         self._changed.set()
         self._changed = asyncio.Event()

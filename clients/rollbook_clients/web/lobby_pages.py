@@ -74,6 +74,8 @@ async def _mine(visit: Visit) -> list[tuple[MatchSummary, str]]:
 
 async def _turn(visit: Visit, table: Table, summary: MatchSummary) -> str:
     """A text on whose turn it is; empty if the match awaits no seat."""
+    if summary.asks_you:
+        return visit.words("lobby.asks")
     if summary.state != MATCH_STATE_RUNNING or not summary.HasField("awaited_seat"):
         return ""
     with suppress(RollbookError):

@@ -53,9 +53,10 @@ async def match_stream(visit: Visit) -> Response:
                 changed, version = tail.changed, tail.version
                 yield b"" if version == sent else _message(visit, tail)
                 sent = version
-                if tail.has_ended:
+                has_ended = tail.has_ended and not tail.may_be_asked
+                if has_ended:
                     yield message(b"{}", event="end")
-                if tail.has_ended or tail.is_over:
+                if has_ended or (tail.is_over and not tail.has_ended):
                     # If the match failed rather than ended, the browser connects again.
                     return
                 await changed.wait()
@@ -63,7 +64,9 @@ async def match_stream(visit: Visit) -> Response:
     # Errors in following the match become a status code here, before the stream begins.
     async with followed(visit) as now:
         if (seen := visit.request.query_params.get("once")) is not None:
-            return once(_table(visit, now), f"{id(now)}.{now.version}", seen, is_over=now.has_ended)
+            return once(
+                _table(visit, now), f"{id(now)}.{now.version}", seen, is_over=now.has_ended and not now.may_be_asked
+            )
         return EventStream(chunks, visit.hold("streams"))  # type: ignore[return-value]  # an ASGI application, as responses are
 
 
@@ -183,6 +186,15 @@ async def rematch(visit: Visit) -> Response:
     return invited(visit, visit.go(f"/matches/{match.id}"), match.id, match.invitation_code)
 
 
+async def decline(visit: Visit) -> Response:
+    """Decline the rematch that asks this player."""
+    await visit.form()
+    async with followed(visit) as tail:
+        if tail.news.offer is not None:
+            await tail.news.offer.decline()
+    return visit.go(f"/matches/{match_id_of(visit)}")
+
+
 async def save(visit: Visit) -> Response:
     """The match as a replay file."""
     data = await (await match_of(visit)).replay()
@@ -207,6 +219,7 @@ ROUTES: Final = (
     ("POST", "/matches/{match_id}/join", join),
     ("POST", "/matches/{match_id}/bot", add_bot),
     ("POST", "/matches/{match_id}/rematch", rematch),
+    ("POST", "/matches/{match_id}/decline", decline),
     ("POST", "/matches/{match_id}/leave", leave),
     ("POST", "/matches/{match_id}/resign", resign),
 )

@@ -95,6 +95,8 @@ class Scene:
     is_running: bool
     is_over: bool
     has_won: bool
+    asks: bool
+    """Whether a rematch waits for the viewer's answer."""
     is_away: bool
     motion: str
     head: str
@@ -129,6 +131,7 @@ def scene(tail: FollowedMatch, words: Words, picked: Iterable[int] = ()) -> Scen
         is_running=summary.state == MATCH_STATE_RUNNING and not tail.has_ended,
         is_over=is_over,
         has_won=own is not None and own.place == 1,
+        asks=is_over and tail.news.asks_you,
         is_away=tail.is_away,
         motion="roll" if tail.last_kind == "happened" else "move",
         head="" if tail.match.head is None else write_heads([tail.match.head]).strip(),
@@ -217,14 +220,14 @@ def _status(tail: FollowedMatch, seating: Seating, words: Words) -> str:
     summary = tail.summary
     if summary.state == MATCH_STATE_OPEN:
         free = sum(not seat.taken for seat in summary.seats)
-        return words("table.waiting.one" if free == 1 else "table.waiting.many", count=free)
+        return tail.news.below(words("table.waiting.one" if free == 1 else "table.waiting.many", count=free), words)
     if summary.state == MATCH_STATE_GETTING_READY:
         late = [seating.name(number) for number, seat in enumerate(summary.seats) if not seat.ready]
         return words("table.ready", names=words.both(late or [""]))
     if summary.state == MATCH_STATE_ABORTED:
         return aborted(abort_reason(summary), seating)
     if summary.state == MATCH_STATE_FINISHED:
-        return words("table.over")
+        return tail.news.wanted(words) or words("table.over")
     if tail.on_turn is None:
         return ""
     return words("table.yours") if tail.on_turn == tail.own else words("table.turn", name=seating.name(tail.on_turn))

@@ -140,6 +140,11 @@ def test_the_other_player_sees_the_offer_of_a_rematch_and_answers_it(address: st
         other.until("No thanks")
         other.until(lambda _: any(title.startswith(f"{names[mine]} wants") for title in titles(other)))
         mine.until(f"Waiting for {names[other]} (seat kept 5 min)")
+        if key == "\r":
+            # From the lobby, where the rematch is the first line.
+            other.press("\x1b")
+            other.until("Play again?")
+            other.press("\x1b[H")
         other.press(key)
         if key == "x":
             other.until("You have declined.")

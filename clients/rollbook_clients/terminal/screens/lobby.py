@@ -207,7 +207,8 @@ class LobbyScreen(Screen[None]):
     @property
     def _enters(self) -> str:
         """The action of Enter on the highlighted match."""
-        if self._at is not None and self._at.match_id in self._own.matches and not self._watch_only:
+        own = None if self._at is None else self._own.matches.get(self._at.match_id)
+        if own is not None and not own.summary.asks_you and not self._watch_only:
             return "go_back"
         is_open = self._at is not None and self._at.state == MATCH_STATE_OPEN
         return "sit_down" if is_open and not self._watch_only else "watch"

@@ -39,7 +39,7 @@ def state_column(matches: Iterable[tuple[MatchSummary, OwnMatch | None]], words:
 def match_line(summary: MatchSummary, own: OwnMatch | None, words: Words, wide: int, state: int) -> Text:
     """One line with game, state, players and settings; names are as long as the width allows."""
     seating, title, options = _seating(summary, own, words)
-    is_called = own is not None and own.is_on_turn
+    is_called = own is not None and (own.is_on_turn or summary.asks_you)
     line = Text(no_wrap=True, overflow="ellipsis")
     line.append("► " if is_called else "  ", "bold #7ee787")
     line.append(f"{title:<{TITLE - 3}} ", "bold")
@@ -84,7 +84,7 @@ def standing_of(summary: MatchSummary, own: OwnMatch | None, seating: Seating, w
     """The state of a match: whose turn it is if the user plays there, else the phase or the result."""
     words = seating.words
     if own is None or summary.state != MATCH_STATE_RUNNING:
-        return result_of(summary, seating.own, words)
+        return words("lobby.asks") if summary.asks_you else result_of(summary, seating.own, words)
     if own.has_given_up:
         return words("result.gave_up")
     if own.is_on_turn:

@@ -17,6 +17,7 @@ let told = Math.max(0, ...[...document.querySelectorAll("#log li")].map((line) =
 let wasMine = document.getElementById("choose") !== null;
 let wasOver = document.getElementById("after") !== null;
 let wasAway = false;
+let wasAsked = false;
 
 const table = () => document.getElementById("table");
 
@@ -106,9 +107,14 @@ function announce() {
     ring(status);
   }
   if (isOver && !wasOver) say(alarm, [status, document.getElementById("won")?.textContent].filter(Boolean).join(". "));
-  [wasMine, wasOver] = [isMine, isOver];
-  document.title = `${isMine ? "● " : ""}${title} · Rollbook`;
-  document.querySelector('link[rel="icon"]').href = isMine ? "/static/icon-turn.svg" : "/static/icon.svg";
+  const asks = table().dataset.asks === "yes";
+  if (asks && !wasAsked) {
+    say(alarm, status);
+    ring(status);
+  }
+  [wasMine, wasOver, wasAsked] = [isMine, isOver, asks];
+  document.title = `${isMine || asks ? "● " : ""}${asks ? status : title} · Rollbook`;
+  document.querySelector('link[rel="icon"]').href = isMine || asks ? "/static/icon-turn.svg" : "/static/icon.svg";
 }
 
 // Choices: retried with the same request id until a reply arrives; previewed on the board.

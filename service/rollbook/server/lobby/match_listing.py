@@ -128,8 +128,8 @@ class Lists:
                 if not listed.is_over and (found := self._sights.summary_if_known(listed.summary, length)) is None:
                     looked += READING
                     found = await self._sights.summary(caller, listed.summary)
-                if found is not None and request.mine and await self._rematches.asks(caller, listed):
-                    found = asking(found)
+                if found is not None and request.mine and not self._sits(caller, listed):
+                    found = asking(found) if await self._rematches.asks(caller, listed) else None
                 if found is not None and _matches(request, player, found):
                     response.matches.append(found)
         finally:
@@ -201,14 +201,15 @@ class Lists:
         behind = [(one.place, one, 0) for one in entries.values() if before is None or one.place < before]
         return sorted(behind, key=lambda found: found[0], reverse=True)
 
+    def _sits(self, caller: Subject, listed: ListedMatch) -> bool:
+        return self._players.reference(caller, listed.summary.match_id) in listed.players
+
     def _may_match(self, caller: Subject, request: proto.ListMatchesRequest, listed: ListedMatch) -> bool:
         """Whether to read the match: the caller may see it, and its constant properties fit the request."""
         summary = listed.summary
         if request.game not in {"", summary.game}:
             return False
-        sits = self._players.reference(caller, summary.match_id) in listed.players
-        if request.mine and not sits:
-            sits = self._rematches.may_ask(caller, listed)
+        sits = self._sits(caller, listed) or self._rematches.may_ask(caller, listed)
         if request.mine and not sits:
             return False
         if summary.is_private and not (sits or judges(caller, summary.match_id) or caller.role is Role.OPERATOR):
