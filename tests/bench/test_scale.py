@@ -9,7 +9,15 @@ from tests.bench.scale.suite import PARTS
 from tests.scripts import run_script
 
 FOUND = {
-    "calls": ("| OpenMatch |", "| TakeSeat |", "| Ready |", "| GetMatch |", "| Choose |", "| ListMatches |"),
+    "calls": (
+        "| PlayNow |",
+        "| OpenMatch |",
+        "| TakeSeat |",
+        "| Ready |",
+        "| GetMatch |",
+        "| Choose |",
+        "| ListMatches |",
+    ),
     "events": ("| Choose |",),
     "quiet": ("| server |", "| store |"),
     "rest": ("| server at rest", "| store at rest", "| memory each", "| from start to the first answer |"),

@@ -47,7 +47,7 @@ TEXTS = {
 }
 """Values for settings that do not accept any text."""
 
-COUNTED_IN_THE_STORE = re.compile(r"limits\.(.*matches|.*seats|guests)(_per.*)?")
+COUNTED_IN_THE_STORE = re.compile(r"limits\.(.*matches|.*seats|guests|play_now)(_per.*)?")
 """Limits counted in the store for all processes together; every other limit is per process."""
 
 

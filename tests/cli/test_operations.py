@@ -23,6 +23,7 @@ import yaml
 from rollbook.server.health.metrics import STORE_ERRORS
 from rollbook.storage.embedded.server import find_server
 from rollbook.storage.redis.log import RedisLog
+from rollbook_clients.sdk import connect
 from tests.ports import free_port
 from tests.server.serving import READY_SECONDS, Service, started, until
 from tests.storage import failovers
@@ -216,10 +217,18 @@ def users_of(request: pytest.FixtureRequest, here: Here) -> Iterator[tuple[str, 
 
 
 @pytest.mark.timeout(300)  # a cluster, a service and six commands, each a separate process
+async def meet(address: str) -> None:
+    """Two guests play now; before that one leaves a table."""
+    async with connect(address, name="Anna") as anna, connect(address, name="Ben") as ben:
+        await (await anna.sit_now("cant_stop", people_only=True)).leave()
+        one, other = await asyncio.gather(anna.play_now("cant_stop"), ben.play_now("cant_stop"))
+        assert one.id == other.id
+
+
 def test_the_users_rights_suffice_for_whole_matches_and_operators(
     here: Here, users_of: tuple[str, list[Server]]
 ) -> None:
-    """Matches are played, archived and listed, and an address is banned.
+    """Matches are played, archived and listed, people meet by PlayNow, and an address is banned.
 
     No command is denied, and the log has no error.
     """
@@ -241,6 +250,7 @@ def test_the_users_rights_suffice_for_whole_matches_and_operators(
             ["bans"],
         ):
             rollbook(here, "admin", *command, *asked)
+        asyncio.run(meet(service.address))
         service.process.terminate()
         assert 0 == service.ended(4 * READY_SECONDS)
         assert [] == [one for server in servers for one in denied(server)]

@@ -93,7 +93,7 @@ Dein Beitrag zu den Würfeln fehlt. Bereit wird ein Platz auf dem Gerät, auf de
     "ENTROPY_DOES_NOT_FIT": """\
 Dein Beitrag zu den Würfeln ist ein anderer. Bereit wird ein Platz auf dem Gerät, auf dem er genommen wurde.""",
     "CLOSING_LINK_WRONG": "Die Plätze haben sich geändert; sieh noch einmal nach.",
-    "SEATS_KEPT": "Diese Plätze sind noch für die frei, die davor gespielt haben.",
+    "SEATS_KEPT": "Diese Plätze sind noch für andere frei.",
     "NOT_OPENER": "Das darf nur, wer die Partie eröffnet hat.",
     "SEAT_FREE": "Dieser Platz ist frei.",
     "MATCH_IS_PUBLIC": "In einer öffentlichen Partie behalten Fremde ihren Platz.",
@@ -124,6 +124,7 @@ Dein Beitrag zu den Würfeln ist ein anderer. Bereit wird ein Platz auf dem Ger�
     "REPLAY_TOO_LARGE": "Die Partie ist zu lang für eine Datei.",
     "TOO_MANY_BOTS": "Alle Bots sind beschäftigt. Versuche es später noch einmal.",
     "TOO_MANY_CODES": "Zu viele Codes wurden gemacht oder versucht.",
+    "PLAY_NOW_PAUSED": "Du warst nicht bereit, als ein Tisch für dich gefunden war.",
     "TOO_MANY_BANS": "Es sind schon zu viele gesperrt.",
     "STATE_UNKNOWN": "Diesen Stand einer Partie gibt es nicht.",
     "PAGE_SIZE_NEGATIVE": "So kurz kann eine Liste nicht sein.",

@@ -144,6 +144,11 @@ class Beat:
     head: WitnessedHead
     clocks: Clocks | None
     """The current clocks; None unless the match is running and has clocks."""
+    here: tuple[bool, ...] = ()
+    """By seat, whether its player is at the table: a client of theirs follows the match, or it is a bot of the service.
+
+    Empty if this client has no seat, or before that is known.
+    """
 
 
 @dataclass(frozen=True, slots=True)

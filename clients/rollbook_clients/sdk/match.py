@@ -193,6 +193,18 @@ class Match:
                     return closed
         raise NotNow("MATCH_ABORTED", "the match has ended before it began")
 
+    async def begins(self) -> bool:
+        """Wait until the match has started; returns False if it ended before that."""
+        watch = Watch(self._caller, self._witness, invitation_code=self.invitation_code, views=False)
+        async with aclosing(watch.frames()) as frames:
+            async for frame in frames:
+                if isinstance(frame, Events):
+                    if any(event.kind == "started" for event in frame.events):
+                        return True
+                    if frame.sealed is not None:
+                        return False
+        return False
+
     # Playing
 
     async def choose(self, choice: Message | str, *, at: Position | None = None, request_id: str = "") -> Made:

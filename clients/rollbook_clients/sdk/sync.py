@@ -179,6 +179,7 @@ class SyncMatch(_Run[asynchronous.Match]):
     add_bot = _waiting(asynchronous.Match.add_bot)
     free_seat = _waiting(asynchronous.Match.free_seat)
     ready = _waiting(asynchronous.Match.ready)
+    begins = _waiting(asynchronous.Match.begins)
     choose = _waiting(asynchronous.Match.choose)
     resign = _waiting(asynchronous.Match.resign)
     play = _stepping(asynchronous.Match.play)
@@ -255,6 +256,8 @@ class SyncTable(_Run[asynchronous.Table]):
     games = _waiting(asynchronous.Table.games)
     device_code = _waiting(asynchronous.Table.device_code)
     open = _opening(asynchronous.Table.open)
+    play_now = _opening(asynchronous.Table.play_now)
+    sit_now = _opening(asynchronous.Table.sit_now)
     matches = _stepping(asynchronous.Table.matches)
     lobby = _stepping(asynchronous.Table.lobby)
 

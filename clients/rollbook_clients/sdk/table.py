@@ -21,7 +21,7 @@ from collections.abc import AsyncGenerator, Mapping
 from pathlib import Path
 from random import Random
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
@@ -31,12 +31,15 @@ from rollbook import DEFAULT_ADDRESS
 from rollbook.v1.identity_pb2 import CreateDeviceCodeRequest
 from rollbook.v1.match_pb2 import (
     MATCH_STATE_UNSPECIFIED,
+    PACE_LIVE,
+    PACE_SLOW,
     ListGamesRequest,
     ListGamesResponse,
     ListMatchesRequest,
     MatchState,
     MatchSummary,
     OpenMatchRequest,
+    PlayNowRequest,
 )
 from rollbook_clients.sdk.connection import Connection
 from rollbook_clients.sdk.guests import Caller
@@ -46,8 +49,22 @@ from rollbook_clients.sdk.lobby import Lobby, watch_lobby
 from rollbook_clients.sdk.match import Match
 from rollbook_clients.sdk.options import options_of
 from rollbook_clients.sdk.patience import Patience
-from rollbook_clients.sdk.refusals import OutcomeUnknown, Unreachable
+from rollbook_clients.sdk.refusals import OutcomeUnknown, Refused, Unreachable
 from rollbook_clients.sdk.witness import Witness
+
+_TABLES: Final = 5
+"""Tables that `sit_now` tries."""
+
+_GONE: Final = {
+    "CONTENDED",
+    "SEATS_KEPT",
+    "SEATS_CLOSED",
+    "SEAT_TAKEN",
+    "MATCH_ABORTED",
+    "MATCH_SEALED",
+    "MATCH_NOT_FOUND",
+}
+"""Reasons after which another table is tried: this one was filled or withdrawn meanwhile."""
 
 
 def connect(  # noqa: PLR0913 - address, identity, trust, files, timing
@@ -187,6 +204,44 @@ class Table:
         match = self.match(answer.match_id, answer.invitation_code)
         await match.take_in(answer.made)
         return match
+
+    async def play_now(
+        self, game: str, *, slow: bool = False, people_only: bool = False, name: str | None = None
+    ) -> Match:
+        """Sit down with others who want to play this game now, get ready, and return the match once it has started.
+
+        Without other people, bots of the house join after 15 seconds, unless `people_only` is set; then this may wait
+        for long. With `slow`, a turn may take a day. If a table comes to nothing, the next one is tried.
+        """
+        while True:
+            match = await self.sit_now(game, slow=slow, people_only=people_only, name=name)
+            try:
+                await match.ready()
+            except Refused as refused:
+                if refused.reason not in {"ALREADY_READY", "MATCH_ABORTED"}:
+                    raise
+            if await match.begins():
+                return match
+
+    async def sit_now(
+        self, game: str, *, slow: bool = False, people_only: bool = False, name: str | None = None
+    ) -> Match:
+        """Take a seat like `play_now`, and return the match at once; `ready` is to follow."""
+        pace = PACE_SLOW if slow else PACE_LIVE
+        for attempt in range(1, _TABLES + 1):
+            request = PlayNowRequest(request_id=str(uuid4()), game=game, pace=pace, people_only=people_only)
+            try:
+                answer = await self._caller.call(lambda line: line.matches.PlayNow, request)
+                match = self.match(answer.match_id)
+                await match.join(name=name)
+            except Refused as refused:
+                if refused.reason == "ALREADY_SEATED":
+                    return match
+                if refused.reason not in _GONE or attempt == _TABLES:
+                    raise
+            else:
+                return match
+        raise AssertionError("the last attempt returns or raises")
 
     def match(self, match_id: str, invitation_code: str = "") -> Match:
         """A match by its id, with the code of a private one; sends no request."""

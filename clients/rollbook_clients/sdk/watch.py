@@ -133,7 +133,7 @@ class Watch:
             case "heartbeat":
                 beat = message.heartbeat
                 clocks = beat.clocks if beat.HasField("clocks") else None
-                frames = [Beat(await self._witness.check(beat.head), clocks)]
+                frames = [Beat(await self._witness.check(beat.head), clocks, tuple(beat.here))]
             case "revealed":
                 frames = [Revealed({each.sequence: each.hidden for each in message.revealed.outcomes})]
             case "rematch":

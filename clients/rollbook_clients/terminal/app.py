@@ -1,5 +1,6 @@
 """The Textual application: style sheet, minimum size, title, bell and quitting."""
 
+from collections.abc import Callable
 from typing import ClassVar, Final
 
 from textual.app import App, ComposeResult
@@ -10,6 +11,7 @@ from textual.screen import ModalScreen, Screen
 from textual.widgets import Static
 
 from rollbook_clients.terminal.preferences import Preferences
+from rollbook_clients.terminal.screens.play_now import Wish
 from rollbook_replays.games.words import Words
 from rollbook_replays.text import printable
 
@@ -105,6 +107,10 @@ class Terminal(App[int]):
         self.preferences = preferences or Preferences()
         self._too_small = TooSmall(words)
         self._titled = ""
+        self.play_now: Callable[[Wish], None] | None = None
+        """Finds a table and goes there; None without a lobby."""
+        self.wish: Wish | None = None
+        """What the user wanted to play last."""
 
     def on_mount(self) -> None:
         """Save the terminal's title and show the first screen."""

@@ -1,7 +1,7 @@
 """Clocks of a match that run on between the updates of the service."""
 
-from collections.abc import Callable
-from time import monotonic
+from collections.abc import Callable, Sequence
+from time import monotonic, time
 
 from rollbook.v1.table_pb2 import Clocks
 from rollbook_replays.games.words import Words
@@ -67,6 +67,28 @@ class TickingClocks:
         return round(self._now() * 1_000)
 
 
+class AwayPlayers:
+    """Since when players are away, as far as this client has seen."""
+
+    def __init__(self, now: Callable[[], float] = monotonic) -> None:
+        self._now = now
+        self._since: dict[int, float] = {}
+
+    def take(self, here: Sequence[bool]) -> None:
+        """Update from a heartbeat: by seat, whether the player is at the table; empty if unknown."""
+        away = [seat for seat, is_here in enumerate(here) if not is_here]
+        self._since = {seat: self._since.get(seat, self._now()) for seat in away}
+
+    def minutes(self) -> dict[int, int]:
+        """The full minutes for which players are away, by seat."""
+        return {seat: int(self._now() - since) // MINUTE for seat, since in self._since.items()}
+
+
+def away_text(minutes: int, words: Words) -> str:
+    """Text for a player who is away."""
+    return words("away.minutes", number=minutes) if minutes else words("away")
+
+
 def minutes(milliseconds: int) -> str:
     """Format a duration as minutes and seconds, with hours and days if needed; rounds up to full seconds.
 
@@ -79,6 +101,11 @@ def minutes(milliseconds: int) -> str:
     if days:
         return f"{days}d {hours}:{rest // 60:02}:{rest % 60:02}"
     return f"{hours}:{rest // 60:02}:{rest % 60:02}" if hours else f"{rest // 60}:{rest % 60:02}"
+
+
+def until_ms(at_ms: int) -> int:
+    """Milliseconds until this Unix time by the clock of this machine; 0 once it has passed."""
+    return max(0, at_ms - round(time() * 1_000))
 
 
 def delay_name(seconds: int, words: Words) -> str:

@@ -23,6 +23,7 @@ from rollbook_clients.terminal.invitation import Invitation, pasted
 from rollbook_clients.terminal.preferences import Preferences
 from rollbook_clients.terminal.profile import Profile
 from rollbook_clients.terminal.screens.lobby import LobbyScreen
+from rollbook_clients.terminal.screens.play_now import Wish
 from rollbook_clients.terminal.screens.replay import ReplayScreen
 from rollbook_clients.terminal.screens.table import TableScreen
 from rollbook_clients.terminal.texts import language_of_this_person, words_in
@@ -55,11 +56,11 @@ class TerminalOptions:
         return words_in(self.language or language_of_this_person())
 
 
-def play(asked: TerminalOptions, invited: Invitation | None = None) -> int:
-    """Run the lobby, from which the user plays; with an invitation, join that match first."""
+def play(asked: TerminalOptions, goal: Invitation | Wish | None = None) -> int:
+    """Run the lobby, from which the user plays; with an invitation or a wish, go to that match first."""
 
     def first(table: Table, profile: Profile) -> Screen[None]:
-        return LobbyScreen(table, asked.words, profile, invited=invited)
+        return LobbyScreen(table, asked.words, profile, goal=goal)
 
     return _at_a_service(asked, first)
 

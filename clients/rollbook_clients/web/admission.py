@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from rollbook.v1.table_pb2 import PERSPECTIVE_KIND_SEAT
 from rollbook_clients.sdk import Match
-from rollbook_clients.web.followed import FollowedMatch
+from rollbook_clients.web.followed import IDLE_SECONDS, LEFT_SECONDS, FollowedMatch
 from rollbook_clients.web.visit import Visit
 
 MATCH_ID: Final = re.compile(r"[a-z2-7]{24}")
@@ -71,11 +71,11 @@ async def match_of(visit: Visit) -> Match:
 
 
 @asynccontextmanager
-async def followed(visit: Visit) -> AsyncIterator[FollowedMatch]:
+async def followed(visit: Visit, *, is_stream: bool = False) -> AsyncIterator[FollowedMatch]:
     """The match in the address, followed from the perspective `eyes` of the query: `public` or `seat-N`.
 
     Without `eyes`, the browser's own seat, else the public perspective. All requests with the same perspective share
-    one FollowedMatch.
+    one FollowedMatch. When the stream of a seat ends, its player has left the page, which others should see soon.
     """
     match, eyes, reference = await match_of(visit), _eyes(visit), visit.visitor.reference
     seat, is_private = None, False
@@ -85,7 +85,8 @@ async def followed(visit: Visit) -> AsyncIterator[FollowedMatch]:
         raise HTTPException(404, "error.not_found")
     tails = visit.page.tails
     if seat is not None and eyes != PUBLIC:
-        async with tails.following(reference, match, public_only=False) as tail:
+        idle_seconds = LEFT_SECONDS if is_stream else IDLE_SECONDS
+        async with tails.following(reference, match, public_only=False, idle_seconds=idle_seconds) as tail:
             yield tail
     elif is_private:
         async with tails.following(f"{reference}:{PUBLIC}", match, public_only=True) as tail:

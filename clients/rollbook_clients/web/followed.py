@@ -35,7 +35,7 @@ from rollbook_clients.sdk import (
     Match,
     RollbookError,
 )
-from rollbook_clients.terminal.clocks import TickingClocks
+from rollbook_clients.terminal.clocks import AwayPlayers, TickingClocks
 from rollbook_clients.terminal.known_game import KnownGame, known_game
 from rollbook_clients.terminal.rematch import RematchNews
 from rollbook_clients.web.log import ShownLog
@@ -47,6 +47,9 @@ _log = structlog.get_logger()
 
 IDLE_SECONDS: Final = 30.0
 """Time for which a match is still followed after its last viewer has left."""
+
+LEFT_SECONDS: Final = 1.0
+"""The same for a player whose stream has ended, so that the others see it; long enough to load the page again."""
 
 LOOK_SECONDS: Final = 60.0
 """Largest age of the names on a page, as names can be removed from the service."""
@@ -71,6 +74,9 @@ class FollowedMatch:
         self.legal: Legal | None = None
         self.position: Position | None = None
         self._clocks = TickingClocks()
+        self._absences = AwayPlayers()
+        self.away: dict[int, int] = {}
+        """The full minutes for which players are away, by seat."""
         self._looked_at = 0.0
         self._shown = self.summary
         self.is_away = False
@@ -204,7 +210,9 @@ class FollowedMatch:
         expected, before = [self.left_ms(seat) for seat in seats], copy(self._clocks)
         await self.look_again(LOOK_SECONDS)
         self._clocks.take(beat.clocks, is_now=True)
-        if self._shown != self.summary:
+        self._absences.take(beat.here)
+        absent, self.away = self.away, self._absences.minutes()
+        if self._shown != self.summary or self.away != absent:
             return True
         if all(_is_about(self.left_ms(seat), left) for seat, left in zip(seats, expected, strict=True)):
             # Keep the old clocks, so that small differences do not add up.
@@ -219,8 +227,9 @@ class FollowedMatch:
 
     @property
     def second(self) -> int | None:
-        """Part of the key of rendered tables: changes every second while a clock runs, else None."""
-        return None if self._clocks.left() is None else int(time.monotonic())
+        """Part of the key of rendered tables: changes every second while a clock runs or bots will join, else None."""
+        is_timed = self._clocks.left() is not None or self.summary.bots_at_ms
+        return int(time.monotonic()) if is_timed else None
 
     def _see_as(self, perspective: Perspective) -> None:
         is_seat = perspective.kind == PERSPECTIVE_KIND_SEAT and not self.public_only
@@ -314,8 +323,10 @@ class FollowedMatches:
         return self._tails.get((match_id, eyes))
 
     @asynccontextmanager
-    async def following(self, eyes: str, match: Match, *, public_only: bool) -> AsyncIterator[FollowedMatch]:
-        """Follow the match from this perspective; yields it once there is something to show."""
+    async def following(
+        self, eyes: str, match: Match, *, public_only: bool, idle_seconds: float = IDLE_SECONDS
+    ) -> AsyncIterator[FollowedMatch]:
+        """Follow the match from this perspective, and `idle_seconds` longer; yields it when it can be shown."""
         key = (match.id, eyes)
         tail = self._tails.get(key)
         if tail is None or tail.failed is not None:
@@ -329,7 +340,7 @@ class FollowedMatches:
         finally:
             tail.watchers -= 1
             if tail.watchers == 0:
-                self._leave(key, tail)
+                self._leave(key, tail, idle_seconds)
 
     async def close(self) -> None:
         """Stop following all matches."""
@@ -337,12 +348,12 @@ class FollowedMatches:
             handle.cancel()
         await asyncio.gather(*(tail.close() for tail in self._tails.values()), *self._ends, return_exceptions=True)
 
-    def _leave(self, key: tuple[str, str], tail: FollowedMatch) -> None:
+    def _leave(self, key: tuple[str, str], tail: FollowedMatch, idle_seconds: float) -> None:
         if tail.failed is not None:
             self._forget(key, tail)
             return
         loop = asyncio.get_running_loop()
-        self._closing[key] = loop.call_later(IDLE_SECONDS, self._forget, key, tail)
+        self._closing[key] = loop.call_later(idle_seconds, self._forget, key, tail)
 
     def _forget(self, key: tuple[str, str], tail: FollowedMatch) -> None:
         self._closing.pop(key, None)

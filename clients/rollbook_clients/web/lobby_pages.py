@@ -12,10 +12,11 @@ from starlette.responses import Response
 
 from rollbook.rules.catalogue import current
 from rollbook.rules.options import Option
-from rollbook.v1.match_pb2 import MATCH_STATE_OPEN, MATCH_STATE_RUNNING, MatchSummary
+from rollbook.v1.match_pb2 import MATCH_STATE_RUNNING, MatchSummary
 from rollbook.v1.table_pb2 import PERSPECTIVE_KIND_SEAT
 from rollbook_clients.sdk import RollbookError, Table
 from rollbook_clients.sdk.lobby import OVER
+from rollbook_clients.terminal.screens.play_now import waiting
 from rollbook_clients.web.admission import invited
 from rollbook_clients.web.streams import BEAT_SECONDS, EventStream, message, once
 from rollbook_clients.web.visit import Visit
@@ -50,6 +51,7 @@ async def lobby(visit: Visit) -> Response:
         over=await tail.over(),
         is_away=tail.lobby.is_away,
         titles=titles(),
+        waiting={game: waiting(tail.matches, game) for game in current()},
         name=visit.visitor.name,
         version=tail.version,
     )
@@ -179,24 +181,15 @@ def _number(given: object, allowed: Sequence[int]) -> int:
 
 
 async def play_now(visit: Visit) -> Response:
-    """Join a match of this game that has a player waiting; else open one with the fewest seats."""
+    """Sit down where a person waits for this game, or at a new table."""
     form = await visit.form()
     game = str(form.get("game"))
     if game not in current():
         raise HTTPException(400, "error.form")
     visit.visitor.rename(str(form.get("name", "")))
     table = await visit.page.visitors.table(visit.visitor)
-    async for summary in table.matches(game, MATCH_STATE_OPEN):
-        if summary.is_private or not any(seat.taken for seat in summary.seats):
-            continue
-        try:
-            match = await visit.page.visitors.match(visit.visitor, summary.match_id)
-            await match.join(name=visit.visitor.name or None)
-        except RollbookError:
-            continue
-        return visit.go(f"/matches/{summary.match_id}")
-    match = await table.open(game, current()[game].seats[0])
-    await match.join(name=visit.visitor.name or None)
+    slow, people_only = form.get("slow") == "yes", form.get("people") == "yes"
+    match = await table.sit_now(game, slow=slow, people_only=people_only, name=visit.visitor.name or None)
     return visit.go(f"/matches/{match.id}")
 
 

@@ -47,7 +47,7 @@ async def match_stream(visit: Visit) -> Response:
     """The table as a stream: sent at the start and whenever it changes."""
 
     async def chunks() -> AsyncIterator[bytes]:
-        async with followed(visit) as tail:
+        async with followed(visit, is_stream=True) as tail:
             sent = -1
             while True:
                 changed, version = tail.changed, tail.version

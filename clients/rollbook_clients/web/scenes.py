@@ -19,6 +19,7 @@ from rollbook.v1.match_pb2 import (
     MatchSummary,
 )
 from rollbook_clients.sdk.lobby import OVER, abort_reason
+from rollbook_clients.terminal.clocks import away_text, until_ms
 from rollbook_clients.terminal.known_game import KnownGame, bot_mark
 from rollbook_clients.web.followed import FollowedMatch
 from rollbook_clients.web.log import marked
@@ -45,6 +46,8 @@ class ShownPlayer:
     on_turn: bool
     out: str
     """How the seat left the match early, as text; empty if it did not."""
+    away: str
+    """For how long its player is away, as text; empty if present or unknown."""
     place: int | None
     left_ms: int | None
     """Milliseconds left on its clock; None while the clock does not run."""
@@ -99,6 +102,8 @@ class Scene:
     """Whether a rematch waits for the viewer's answer."""
     is_away: bool
     motion: str
+    bots_ms: int | None
+    """Milliseconds until bots join; None if none will."""
     head: str
     """The last signed head, for the browser to keep; empty if there is none."""
 
@@ -134,6 +139,7 @@ def scene(tail: FollowedMatch, words: Words, picked: Iterable[int] = ()) -> Scen
         asks=is_over and tail.news.asks_you,
         is_away=tail.is_away,
         motion="roll" if tail.last_kind == "happened" else "move",
+        bots_ms=until_ms(summary.bots_at_ms) if summary.bots_at_ms else None,
         head="" if tail.match.head is None else write_heads([tail.match.head]).strip(),
     )
 
@@ -186,6 +192,7 @@ def _players(tail: FollowedMatch, seating: Seating, words: Words, *, is_over: bo
             is_own=number == tail.own,
             on_turn=number == on_turn,
             out=out(tail.gone(number), words, is_over=is_over) if seat.forfeited else "",
+            away=away_text(tail.away[number], words) if number in tail.away and seat.taken and not is_over else "",
             place=places[number] if places else None,
             left_ms=tail.left_ms(number),
         )

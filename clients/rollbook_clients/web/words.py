@@ -14,7 +14,7 @@ from rollbook_replays.games.words import Texts, Words
 def _with_common(language: str, texts: dict[str, str]) -> dict[str, str]:
     """The texts, with a sentence for every refusal and the terminal's texts for clocks and delays."""
     refusals = {f"refused.{reason}": said for reason, said in REASONS[language].items()}
-    clocks = {key: text for key, text in TERMINAL[language].items() if key.startswith(("clock.", "delay."))}
+    clocks = {key: text for key, text in TERMINAL[language].items() if key.startswith(("clock.", "delay.", "away"))}
     return {**refusals, **clocks, **texts}
 
 

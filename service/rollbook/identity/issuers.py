@@ -23,7 +23,7 @@ import binascii
 import json
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
@@ -32,6 +32,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from rollbook.ed25519 import KEY_BYTES, public_key
 from rollbook.identity.refusals import IdentityRefused
+from rollbook.identity.service_keys import KeyFileRefused, KeyFileUnreadable
 from rollbook.identity.tokens import LONGEST_TEXT, OWN_ISSUER, Role, TrustedIssuer
 from rollbook.replay_file.key_lines import read_key
 
@@ -154,3 +155,13 @@ def _no_key(number: int, why: str) -> IssuerRefused:
 
 def _is_text(value: Any) -> bool:
     return isinstance(value, str) and 0 < len(value) <= LONGEST_TEXT and value.isprintable()
+
+
+def trusted_issuers(paths: Sequence[Path]) -> list[TrustedIssuer]:
+    """The issuers of these files; raises KeyFileRefused or KeyFileUnreadable, as for the service's own keys."""
+    try:
+        return read_issuers(paths)
+    except IssuerRefused as refused:
+        raise KeyFileRefused(str(refused)) from refused
+    except OSError as failure:
+        raise KeyFileUnreadable(f"{failure.filename}: {failure.strerror}") from failure

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 from rollbook import __version__
 from rollbook.files import Step, no_step
-from rollbook.identity.issuers import IssuerRefused, read_issuers
+from rollbook.identity.issuers import trusted_issuers
 from rollbook.identity.names import ReservedNames
-from rollbook.identity.service_keys import KeyFileRefused, KeyFileUnreadable, SigningKey
+from rollbook.identity.service_keys import SigningKey
 from rollbook.identity.tokens import LEEWAY_SECONDS, OWN_ISSUER, Issuer, Role, TrustedIssuer, Verifier
 from rollbook.match.chain import HeadKeys
 from rollbook.server.access.bans import Bans, BanStore
@@ -29,6 +28,7 @@ from rollbook.server.addresses import Addresses
 from rollbook.server.configuration.settings import Limits
 from rollbook.server.feeds.feed import Feeds
 from rollbook.server.feeds.lobby_board import Board
+from rollbook.server.feeds.seat_feeds import SeatFeeds
 from rollbook.server.forgetting.forgetter import Forgetter
 from rollbook.server.health.metrics import MeasuredLog, Metrics
 from rollbook.server.lobby.archive_index import INDEX_NAME, ArchiveIndex
@@ -38,6 +38,7 @@ from rollbook.server.lobby.index_keeper import IndexKeeper
 from rollbook.server.lobby.lobby import StoredLobby
 from rollbook.server.lobby.match_access import Acted, Callers, Sights, is_gateway
 from rollbook.server.lobby.match_listing import Lists
+from rollbook.server.lobby.pools import Periods
 from rollbook.server.lobby.rematches import Rematches
 from rollbook.server.log_output import announce_act
 from rollbook.server.out.frames import FrameMessages
@@ -47,6 +48,8 @@ from rollbook.server.play.commands import Commands
 from rollbook.server.play.holdings import SubjectHoldings
 from rollbook.server.play.matches import Matches
 from rollbook.server.play.opener import Opener
+from rollbook.server.play.play_now import PlayNow
+from rollbook.server.play.pool_seats import PoolSeats
 from rollbook.server.play.quotas import GuestQuota, Quotas
 from rollbook.server.process.house import house_of
 from rollbook.server.process.lifecycle import Assembly, Foundation, Servicer
@@ -61,12 +64,17 @@ from rollbook.server.rpc.location import Locator
 from rollbook.server.rpc.match import MatchServicer, Seats
 from rollbook.server.rpc.play import Plays
 from rollbook.server.rpc.replay import ReplayServicer
+from rollbook.server.timers.pool_tables import PoolTables
 from rollbook.server.timers.store_clock import StoreClock, now_ms, steady_ms
 from rollbook.server.timers.sweeper import Sweeper
 from rollbook.storage.archive.log import ArchivedLog
+from rollbook.storage.pools import PoolStore
 from rollbook.storage.port import EventLog, MatchStore
+from rollbook.storage.presence import PresenceStore
 from rollbook.storage.redis.ban_list import BanList
+from rollbook.storage.redis.here import RedisPresence
 from rollbook.storage.redis.master_status import master_statuses
+from rollbook.storage.redis.now import RedisPools
 from rollbook.storage.redis.roll_call import RollCall
 from rollbook.v1.admin_pb2_grpc import add_AdminServiceServicer_to_server
 from rollbook.v1.feed_pb2_grpc import add_FeedServiceServicer_to_server
@@ -125,6 +133,11 @@ class Given:
     """Names that no person may choose."""
     invite: Invite | None = None
     """Notifies the house of the seats of its bots; None: clients cannot invite bots to a table."""
+    pools: PoolStore | None = None
+    """The stored pools of PlayNow; None: PlayNow is refused."""
+    presence: PresenceStore | None = None
+    """Who is present, in all processes; None: this is not recorded."""
+    periods: Periods = field(default_factory=Periods)
 
 
 class Parts:
@@ -164,7 +177,10 @@ class Parts:
             clock_ms=clock_ms,
             draw_secret=given.draw_secret,
         )
-        self.bots = Bots(self.commands, self.players, self.quotas, self.rematches, given.invite)
+        self._pool_seats = PoolSeats(
+            given.pools, given.periods, self.matches, self.replicas, clock_ms, has_bots=given.invite is not None
+        )
+        self.bots = Bots(self.commands, self.players, self.quotas, self.rematches, self._pool_seats, given.invite)
         self._heads = Heads(given.head_keys)
         self._locator = Locator(self.sights, self.matches)
         self.plays = Plays(self.sights, self.commands, self._heads, self._locator, self.metrics.refused)
@@ -178,10 +194,11 @@ class Parts:
             clock=given.store,
             callers=self.callers,
             sights=self.sights,
-            seats=Seats(self.players, self.rematches, self.quotas, given.reserved),
+            seats=Seats(self.players, self.rematches, self.quotas, given.reserved, self._pool_seats),
             opener=self.opener,
             commands=self.commands,
             bots=self.bots,
+            play_now=PlayNow(self._pool_seats, self.opener, given.log, given.store, self.lobby, self.players, limits),
             plays=self.plays,
             plays_held=plays_held,
             lists=self.lists(),
@@ -219,7 +236,9 @@ class Parts:
     def feed_servicer(self, servicer: type[FeedServicer] = FeedServicer) -> FeedServicer:
         """Build the servicer for feeds."""
         given, limits = self.given, self.given.limits
-        feeds = Feeds(given.log, self.replicas, self.clock, self.metrics.framed, self.metrics.loop_failed)
+        failed = self.metrics.loop_failed
+        seats = SeatFeeds(given.presence, given.pools, given.periods, self.replicas, self.players, failed)
+        feeds = Feeds(given.log, self.replicas, self.clock, self.metrics.framed, failed, seat_feeds=seats)
         board = self.board(LOBBY_SECONDS)
         self.metrics.count_watchers(lambda: feeds.watchers)
         self.metrics.count_lobby_watchers(lambda: board.watchers)
@@ -227,6 +246,7 @@ class Parts:
             callers=self.callers,
             sights=self.sights,
             feeds=feeds,
+            seat_feeds=seats,
             board=board,
             messages=FrameMessages(self._heads, self.clock),
             rematches=self.rematches,
@@ -291,6 +311,7 @@ class Parts:
             metrics=self.metrics,
             clock=self.clock,
             first_choice_seconds=self.given.limits.first_choice_seconds,
+            tables=PoolTables(self.lobby, self._pool_seats, self.bots),
         )
 
     def archivist(
@@ -324,7 +345,7 @@ async def assemble(foundation: Foundation) -> Assembly:
     log = ArchivedLog(foundation.log, None, index)
     finished = Finished(log, index, Players(keys.service).strength)
     returning = guest_verifier(keys.token.published, time.time)
-    verifier = Verifier([own, *_trusted(settings.trust_issuer)], time.time, leeway_seconds=LEEWAY_SECONDS)
+    verifier = Verifier([own, *trusted_issuers(settings.trust_issuer)], time.time, leeway_seconds=LEEWAY_SECONDS)
     house, invite = house_of(settings, keys, foundation.invite)
     parts = Parts(
         Given(
@@ -346,6 +367,8 @@ async def assemble(foundation: Foundation) -> Assembly:
             limits=settings.limits,
             addresses=Addresses(settings.trust_proxy, partial(is_gateway, verifier)),
             bans=BanList(foundation.log),
+            pools=RedisPools(foundation.log),
+            presence=RedisPresence(foundation.log),
         )
     )
     await parts.clock.compare()
@@ -390,12 +413,3 @@ async def assemble(foundation: Foundation) -> Assembly:
         works=lambda: not (sweeper.loop.stands_still or feeds.stands_still),
         apart={ARCHIVE: lambda: archivist.works},
     )
-
-
-def _trusted(paths: Sequence[Path]) -> list[TrustedIssuer]:
-    try:
-        return read_issuers(paths)
-    except IssuerRefused as refused:
-        raise KeyFileRefused(str(refused)) from refused
-    except OSError as failure:
-        raise KeyFileUnreadable(f"{failure.filename}: {failure.strerror}") from failure

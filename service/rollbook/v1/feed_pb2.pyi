@@ -306,6 +306,7 @@ class MatchFrame(_message.Message):
 
         HEAD_FIELD_NUMBER: _builtins.int
         CLOCKS_FIELD_NUMBER: _builtins.int
+        HERE_FIELD_NUMBER: _builtins.int
         @_builtins.property
         def head(self) -> _table_pb2.SignedHead:
             """The head, for a delayed viewer the one it may see. Not ahead of the events sent."""
@@ -316,15 +317,22 @@ class MatchFrame(_message.Message):
             clock.
             """
 
+        @_builtins.property
+        def here(self) -> _containers.RepeatedScalarFieldContainer[_builtins.bool]:
+            """By seat: a feed of the seat is open somewhere, or a bot of the house sits there. Only for watchers with a seat, who
+            receive a heartbeat at once when it changes; empty for all others.
+            """
+
         def __init__(
             self,
             *,
             head: _table_pb2.SignedHead | None = ...,
             clocks: _table_pb2.Clocks | None = ...,
+            here: _abc.Iterable[_builtins.bool] | None = ...,
         ) -> None: ...
         _HasFieldArgType: _TypeAlias = _typing.Literal["clocks", b"clocks", "head", b"head"]  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["clocks", b"clocks", "head", b"head"]  # noqa: Y015
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["clocks", b"clocks", "head", b"head", "here", b"here"]  # noqa: Y015
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -7,8 +7,9 @@ A whole match takes these calls, in this order. `||` joins bytes, text in quotes
 
 - IdentityService.SignIn makes its caller a guest and gives the token. All calls but SignIn, GetKeys and ListGames
   need it in the metadata: `authorization: Bearer …`.
-- OpenMatch, by one of the players, chooses what is played; ListGames lists what can be. The answer holds the match
-  id, for the other players to know, and of a private match the invitation code.
+- OpenMatch, by one of the players, chooses what is played; ListGames lists what can be. (PlayNow instead finds a table
+  where a person waits, or opens one.) The answer holds the match id, for the other players to know, and of a private
+  match the invitation code.
 - TakeSeat, by every player, commits to what the seat brings to the dice: `entropy_commitment` is
   SHA-256("rollbook/1/entropy" || entropy), of 16 to 64 random bytes that are kept secret until Ready.
 - FeedService.WatchMatch sends every event from event 1 on. The link of an event is SHA-256("rollbook/1/link" || its
@@ -86,6 +87,30 @@ MATCH_STATE_FINISHED: MatchState.ValueType  # 4
 MATCH_STATE_ABORTED: MatchState.ValueType  # 5
 """Sealed without a result."""
 Global___MatchState: _TypeAlias = MatchState  # noqa: Y015
+
+class _Pace:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _PaceEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Pace.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    PACE_UNSPECIFIED: _Pace.ValueType  # 0
+    """As PACE_LIVE."""
+    PACE_LIVE: _Pace.ValueType  # 1
+    """60 seconds a turn and 300 in reserve; 15 seconds to get ready."""
+    PACE_SLOW: _Pace.ValueType  # 2
+    """A day a turn and 3 in reserve; 2 days to get ready."""
+
+class Pace(_Pace, metaclass=_PaceEnumTypeWrapper):
+    """How fast a match that PlayNow finds is played."""
+
+PACE_UNSPECIFIED: Pace.ValueType  # 0
+"""As PACE_LIVE."""
+PACE_LIVE: Pace.ValueType  # 1
+"""60 seconds a turn and 300 in reserve; 15 seconds to get ready."""
+PACE_SLOW: Pace.ValueType  # 2
+"""A day a turn and 3 in reserve; 2 days to get ready."""
+Global___Pace: _TypeAlias = Pace  # noqa: Y015
 
 @_typing.final
 class MatchSummary(_message.Message):
@@ -165,6 +190,8 @@ class MatchSummary(_message.Message):
     OPTIONS_FIELD_NUMBER: _builtins.int
     OPEN_SECONDS_FIELD_NUMBER: _builtins.int
     IDLE_SECONDS_FIELD_NUMBER: _builtins.int
+    BOTS_AT_MS_FIELD_NUMBER: _builtins.int
+    IN_POOL_FIELD_NUMBER: _builtins.int
     match_id: _builtins.str
     """24 characters of base32 in lower case."""
     state: Global___MatchState.ValueType
@@ -210,6 +237,12 @@ class MatchSummary(_message.Message):
     """Seconds without an event after which the match expires while seats are free; 0 = never."""
     idle_seconds: _builtins.int
     """Seconds without an event after which a started match without a turn clock expires; 0 = never."""
+    bots_at_ms: _builtins.int
+    """When bots of the house take the seats that are still free, Unix time in milliseconds; 0 = never. Only while seats are
+    free at a table of PlayNow. If all bots are busy, the table stays open until one is free.
+    """
+    in_pool: _builtins.bool
+    """A table of PlayNow that has not started."""
     @_builtins.property
     def seats(self) -> _containers.RepeatedCompositeFieldContainer[Global___MatchSummary.Seat]:
         """Every seat, in seat order."""
@@ -257,10 +290,12 @@ class MatchSummary(_message.Message):
         options: _games_pb2.Options | None = ...,
         open_seconds: _builtins.int = ...,
         idle_seconds: _builtins.int = ...,
+        bots_at_ms: _builtins.int = ...,
+        in_pool: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_awaited_seat", b"_awaited_seat", "aborted", b"aborted", "awaited_seat", b"awaited_seat", "options", b"options", "places", b"places", "position", b"position", "result", b"result"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_awaited_seat", b"_awaited_seat", "aborted", b"aborted", "asks_you", b"asks_you", "awaited_seat", b"awaited_seat", "changed_ms", b"changed_ms", "dice_fixed", b"dice_fixed", "game", b"game", "idle_seconds", b"idle_seconds", "is_lost", b"is_lost", "is_private", b"is_private", "match_id", b"match_id", "open_seconds", b"open_seconds", "opened_ms", b"opened_ms", "options", b"options", "places", b"places", "position", b"position", "ready_seconds", b"ready_seconds", "rematch_of", b"rematch_of", "reserve_seconds", b"reserve_seconds", "result", b"result", "ruleset", b"ruleset", "seats", b"seats", "spectator_delay_seconds", b"spectator_delay_seconds", "state", b"state", "turn_seconds", b"turn_seconds", "unplayed", b"unplayed"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_awaited_seat", b"_awaited_seat", "aborted", b"aborted", "asks_you", b"asks_you", "awaited_seat", b"awaited_seat", "bots_at_ms", b"bots_at_ms", "changed_ms", b"changed_ms", "dice_fixed", b"dice_fixed", "game", b"game", "idle_seconds", b"idle_seconds", "in_pool", b"in_pool", "is_lost", b"is_lost", "is_private", b"is_private", "match_id", b"match_id", "open_seconds", b"open_seconds", "opened_ms", b"opened_ms", "options", b"options", "places", b"places", "position", b"position", "ready_seconds", b"ready_seconds", "rematch_of", b"rematch_of", "reserve_seconds", b"reserve_seconds", "result", b"result", "ruleset", b"ruleset", "seats", b"seats", "spectator_delay_seconds", b"spectator_delay_seconds", "state", b"state", "turn_seconds", b"turn_seconds", "unplayed", b"unplayed"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__awaited_seat: _TypeAlias = _typing.Literal["awaited_seat"]  # noqa: Y015
     _WhichOneofArgType__awaited_seat: _TypeAlias = _typing.Literal["_awaited_seat", b"_awaited_seat"]  # noqa: Y015
@@ -569,6 +604,74 @@ class OpenMatchResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___OpenMatchResponse: _TypeAlias = OpenMatchResponse  # noqa: Y015
+
+@_typing.final
+class PlayNowRequest(_message.Message):
+    """Which game, and with whom."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    GAME_FIELD_NUMBER: _builtins.int
+    PACE_FIELD_NUMBER: _builtins.int
+    PEOPLE_ONLY_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """8 to 64 visible ASCII characters. A request that opened a match always returns that match."""
+    game: _builtins.str
+    """The game's name, such as "cant_stop". It is played by its current ruleset with default options and the fewest seats."""
+    pace: Global___Pace.ValueType
+    """How fast."""
+    people_only: _builtins.bool
+    """No bot of the house takes a seat while the caller sits there."""
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        game: _builtins.str = ...,
+        pace: Global___Pace.ValueType = ...,
+        people_only: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "pace", b"pace", "people_only", b"people_only", "request_id", b"request_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PlayNowRequest: _TypeAlias = PlayNowRequest  # noqa: Y015
+
+@_typing.final
+class PlayNowResponse(_message.Message):
+    """Where to sit down."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MATCH_ID_FIELD_NUMBER: _builtins.int
+    OPENED_FIELD_NUMBER: _builtins.int
+    CLAIM_UNTIL_MS_FIELD_NUMBER: _builtins.int
+    BOTS_AT_MS_FIELD_NUMBER: _builtins.int
+    match_id: _builtins.str
+    """The match, which is open."""
+    opened: _builtins.bool
+    """The caller opened it."""
+    claim_until_ms: _builtins.int
+    """Until when a seat is kept for the caller, Unix time in milliseconds; 0 = the caller sits there."""
+    bots_at_ms: _builtins.int
+    """When bots take the free seats, Unix time in milliseconds; 0 = never."""
+    def __init__(
+        self,
+        *,
+        match_id: _builtins.str = ...,
+        opened: _builtins.bool = ...,
+        claim_until_ms: _builtins.int = ...,
+        bots_at_ms: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bots_at_ms", b"bots_at_ms", "claim_until_ms", b"claim_until_ms", "match_id", b"match_id", "opened", b"opened"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PlayNowResponse: _TypeAlias = PlayNowResponse  # noqa: Y015
 
 @_typing.final
 class TakeSeatRequest(_message.Message):

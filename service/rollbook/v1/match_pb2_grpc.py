@@ -54,6 +54,11 @@ class MatchServiceStub(object):
                 request_serializer=rollbook_dot_v1_dot_match__pb2.OpenMatchRequest.SerializeToString,
                 response_deserializer=rollbook_dot_v1_dot_match__pb2.OpenMatchResponse.FromString,
                 _registered_method=True)
+        self.PlayNow = channel.unary_unary(
+                '/rollbook.v1.MatchService/PlayNow',
+                request_serializer=rollbook_dot_v1_dot_match__pb2.PlayNowRequest.SerializeToString,
+                response_deserializer=rollbook_dot_v1_dot_match__pb2.PlayNowResponse.FromString,
+                _registered_method=True)
         self.TakeSeat = channel.unary_unary(
                 '/rollbook.v1.MatchService/TakeSeat',
                 request_serializer=rollbook_dot_v1_dot_match__pb2.TakeSeatRequest.SerializeToString,
@@ -138,6 +143,15 @@ class MatchServiceServicer(object):
 
     def OpenMatch(self, request, context):
         """Open a match: event 1 with the commitment to its dice. Its opener holds no seat yet.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def PlayNow(self, request, context):
+        """Find a table where a person waits, or open one, and claim a seat there for 10 seconds; TakeSeat follows. Concurrent
+        callers meet, in all processes together. A caller with a claim or a seat at an open table of the pool gets that table
+        again, also on another device. House bots fill the free seats at `bots_at_ms`.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -255,6 +269,11 @@ def add_MatchServiceServicer_to_server(servicer, server):
                     servicer.OpenMatch,
                     request_deserializer=rollbook_dot_v1_dot_match__pb2.OpenMatchRequest.FromString,
                     response_serializer=rollbook_dot_v1_dot_match__pb2.OpenMatchResponse.SerializeToString,
+            ),
+            'PlayNow': grpc.unary_unary_rpc_method_handler(
+                    servicer.PlayNow,
+                    request_deserializer=rollbook_dot_v1_dot_match__pb2.PlayNowRequest.FromString,
+                    response_serializer=rollbook_dot_v1_dot_match__pb2.PlayNowResponse.SerializeToString,
             ),
             'TakeSeat': grpc.unary_unary_rpc_method_handler(
                     servicer.TakeSeat,
@@ -381,6 +400,33 @@ class MatchService(object):
             '/rollbook.v1.MatchService/OpenMatch',
             rollbook_dot_v1_dot_match__pb2.OpenMatchRequest.SerializeToString,
             rollbook_dot_v1_dot_match__pb2.OpenMatchResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PlayNow(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/rollbook.v1.MatchService/PlayNow',
+            rollbook_dot_v1_dot_match__pb2.PlayNowRequest.SerializeToString,
+            rollbook_dot_v1_dot_match__pb2.PlayNowResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -7,8 +7,9 @@ A whole match takes these calls, in this order. `||` joins bytes, text in quotes
 
 - IdentityService.SignIn makes its caller a guest and gives the token. All calls but SignIn, GetKeys and ListGames
   need it in the metadata: `authorization: Bearer …`.
-- OpenMatch, by one of the players, chooses what is played; ListGames lists what can be. The answer holds the match
-  id, for the other players to know, and of a private match the invitation code.
+- OpenMatch, by one of the players, chooses what is played; ListGames lists what can be. (PlayNow instead finds a table
+  where a person waits, or opens one.) The answer holds the match id, for the other players to know, and of a private
+  match the invitation code.
 - TakeSeat, by every player, commits to what the seat brings to the dice: `entropy_commitment` is
   SHA-256("rollbook/1/entropy" || entropy), of 16 to 64 random bytes that are kept secret until Ready.
 - FeedService.WatchMatch sends every event from event 1 on. The link of an event is SHA-256("rollbook/1/link" || its
@@ -75,6 +76,11 @@ class MatchServiceStub:
     """List what can be played: every game with its rulesets, seats, options and material. Needs no token."""
     OpenMatch: _grpc.UnaryUnaryMultiCallable[_match_pb2.OpenMatchRequest, _match_pb2.OpenMatchResponse]
     """Open a match: event 1 with the commitment to its dice. Its opener holds no seat yet."""
+    PlayNow: _grpc.UnaryUnaryMultiCallable[_match_pb2.PlayNowRequest, _match_pb2.PlayNowResponse]
+    """Find a table where a person waits, or open one, and claim a seat there for 10 seconds; TakeSeat follows. Concurrent
+    callers meet, in all processes together. A caller with a claim or a seat at an open table of the pool gets that table
+    again, also on another device. House bots fill the free seats at `bots_at_ms`.
+    """
     TakeSeat: _grpc.UnaryUnaryMultiCallable[_match_pb2.TakeSeatRequest, _match_pb2.TakeSeatResponse]
     """Sit down; the player who fills the last seat closes them all. Decided again, up to three times, if another command
     was faster.
@@ -144,6 +150,11 @@ class MatchServiceAsyncStub(MatchServiceStub):
     """List what can be played: every game with its rulesets, seats, options and material. Needs no token."""
     OpenMatch: _aio.UnaryUnaryMultiCallable[_match_pb2.OpenMatchRequest, _match_pb2.OpenMatchResponse]  # type: ignore[assignment]
     """Open a match: event 1 with the commitment to its dice. Its opener holds no seat yet."""
+    PlayNow: _aio.UnaryUnaryMultiCallable[_match_pb2.PlayNowRequest, _match_pb2.PlayNowResponse]  # type: ignore[assignment]
+    """Find a table where a person waits, or open one, and claim a seat there for 10 seconds; TakeSeat follows. Concurrent
+    callers meet, in all processes together. A caller with a claim or a seat at an open table of the pool gets that table
+    again, also on another device. House bots fill the free seats at `bots_at_ms`.
+    """
     TakeSeat: _aio.UnaryUnaryMultiCallable[_match_pb2.TakeSeatRequest, _match_pb2.TakeSeatResponse]  # type: ignore[assignment]
     """Sit down; the player who fills the last seat closes them all. Decided again, up to three times, if another command
     was faster.
@@ -222,6 +233,17 @@ class MatchServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_match_pb2.OpenMatchResponse, _abc.Awaitable[_match_pb2.OpenMatchResponse]]:
         """Open a match: event 1 with the commitment to its dice. Its opener holds no seat yet."""
+
+    @_abc_1.abstractmethod
+    def PlayNow(
+        self,
+        request: _match_pb2.PlayNowRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_match_pb2.PlayNowResponse, _abc.Awaitable[_match_pb2.PlayNowResponse]]:
+        """Find a table where a person waits, or open one, and claim a seat there for 10 seconds; TakeSeat follows. Concurrent
+        callers meet, in all processes together. A caller with a claim or a seat at an open table of the pool gets that table
+        again, also on another device. House bots fill the free seats at `bots_at_ms`.
+        """
 
     @_abc_1.abstractmethod
     def TakeSeat(

@@ -371,12 +371,14 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     left and another came. Client: check the log up to the closing, then send the link of its last event.
     """
     REFUSAL_REASON_SEATS_KEPT: _RefusalReason.ValueType  # 155
-    """The seats are kept for the players of the match before. Cause: TakeSeat by another subject, or AddBot, in a rematch
-    that was opened less than 5 minutes ago and has no more free seats than persons to wait for. Client: wait for the
-    fact `retry_after_ms`, or take a seat elsewhere.
+    """The seats are kept for other players. Cause: TakeSeat by another subject, or AddBot, in a rematch that was opened less
+    than 5 minutes ago and has no more free seats than persons to wait for; or at a table of PlayNow whose free seats are
+    claimed. Client: wait for the fact `retry_after_ms`, or take a seat elsewhere.
     """
     REFUSAL_REASON_NOT_OPENER: _RefusalReason.ValueType  # 156
-    """Another player opened the match. Cause: AddBot or FreeSeat by another caller. Client: ask the opener."""
+    """Another player opened the match. Cause: AddBot or FreeSeat by another caller; or by the opener of a table of PlayNow
+    at which other people sit. Client: ask the opener.
+    """
     REFUSAL_REASON_SEAT_FREE: _RefusalReason.ValueType  # 157
     """The seat is free. Cause: FreeSeat of a free seat. Client: do nothing."""
     REFUSAL_REASON_MATCH_IS_PUBLIC: _RefusalReason.ValueType  # 158
@@ -433,7 +435,8 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     UTF-8, or a message that was cut. Client: send the message that the contract names.
     """
     REFUSAL_REASON_CONTENDED: _RefusalReason.ValueType  # 182
-    """Others were faster, three times in a row. Cause: TakeSeat, Ready, LeaveSeat, Resign or AbortMatch at a busy moment.
+    """Others were faster, three times in a row. Cause: TakeSeat, Ready, LeaveSeat, Resign or AbortMatch at a busy moment; or
+    PlayNow, if the tables that it found were gone.
     Client: repeat with the same request id.
     """
     REFUSAL_REASON_SKIPPED: _RefusalReason.ValueType  # 183
@@ -476,7 +479,7 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     Too many calls in a short time. Cause: the points of the subject, or of its address, are used up. An address has 10
     times the points of a subject, unless the operator sets another factor. A call uses the points that it costs, 1
     being a GetMatch:
-    - OpenMatch, TakeSeat and AddBot use 5, and the other commands that change seats or end a match 3.
+    - OpenMatch, PlayNow, TakeSeat and AddBot use 5, and the other commands that change seats or end a match 3.
     - ListMatches uses 1, and 1 more for every 20 matches of the page, or for every 20 that it passes over.
     - WatchLobby uses 6, and 1 more for every 40 matches of the lobby.
     - WatchMatch and GetReplay use 2, and 1 more for every 400 events that they send.
@@ -516,6 +519,10 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     REFUSAL_REASON_TOO_MANY_CODES: _RefusalReason.ValueType  # 208
     """Too many device codes. Cause: those that the guest has made, or that were tried from the address, within an hour.
     Client: wait for the fact `retry_after_ms`.
+    """
+    REFUSAL_REASON_PLAY_NOW_PAUSED: _RefusalReason.ValueType  # 250
+    """The subject was not ready, at a table of PlayNow, when all seats were taken. Cause: PlayNow within 60 seconds of that,
+    and twice as long after each further time within a day, up to 900. Client: wait for the fact `retry_after_ms`.
     """
     REFUSAL_REASON_TOO_MANY_BANS: _RefusalReason.ValueType  # 209
     """Too many are kept out. Cause: Ban beyond 1,000 that are in force. Client: lift some."""
@@ -903,12 +910,14 @@ REFUSAL_REASON_CLOSING_LINK_WRONG: RefusalReason.ValueType  # 154
 left and another came. Client: check the log up to the closing, then send the link of its last event.
 """
 REFUSAL_REASON_SEATS_KEPT: RefusalReason.ValueType  # 155
-"""The seats are kept for the players of the match before. Cause: TakeSeat by another subject, or AddBot, in a rematch
-that was opened less than 5 minutes ago and has no more free seats than persons to wait for. Client: wait for the
-fact `retry_after_ms`, or take a seat elsewhere.
+"""The seats are kept for other players. Cause: TakeSeat by another subject, or AddBot, in a rematch that was opened less
+than 5 minutes ago and has no more free seats than persons to wait for; or at a table of PlayNow whose free seats are
+claimed. Client: wait for the fact `retry_after_ms`, or take a seat elsewhere.
 """
 REFUSAL_REASON_NOT_OPENER: RefusalReason.ValueType  # 156
-"""Another player opened the match. Cause: AddBot or FreeSeat by another caller. Client: ask the opener."""
+"""Another player opened the match. Cause: AddBot or FreeSeat by another caller; or by the opener of a table of PlayNow
+at which other people sit. Client: ask the opener.
+"""
 REFUSAL_REASON_SEAT_FREE: RefusalReason.ValueType  # 157
 """The seat is free. Cause: FreeSeat of a free seat. Client: do nothing."""
 REFUSAL_REASON_MATCH_IS_PUBLIC: RefusalReason.ValueType  # 158
@@ -965,7 +974,8 @@ REFUSAL_REASON_REQUEST_MALFORMED: RefusalReason.ValueType  # 186
 UTF-8, or a message that was cut. Client: send the message that the contract names.
 """
 REFUSAL_REASON_CONTENDED: RefusalReason.ValueType  # 182
-"""Others were faster, three times in a row. Cause: TakeSeat, Ready, LeaveSeat, Resign or AbortMatch at a busy moment.
+"""Others were faster, three times in a row. Cause: TakeSeat, Ready, LeaveSeat, Resign or AbortMatch at a busy moment; or
+PlayNow, if the tables that it found were gone.
 Client: repeat with the same request id.
 """
 REFUSAL_REASON_SKIPPED: RefusalReason.ValueType  # 183
@@ -1008,7 +1018,7 @@ REFUSAL_REASON_RATE_LIMITED: RefusalReason.ValueType  # 200
 Too many calls in a short time. Cause: the points of the subject, or of its address, are used up. An address has 10
 times the points of a subject, unless the operator sets another factor. A call uses the points that it costs, 1
 being a GetMatch:
-- OpenMatch, TakeSeat and AddBot use 5, and the other commands that change seats or end a match 3.
+- OpenMatch, PlayNow, TakeSeat and AddBot use 5, and the other commands that change seats or end a match 3.
 - ListMatches uses 1, and 1 more for every 20 matches of the page, or for every 20 that it passes over.
 - WatchLobby uses 6, and 1 more for every 40 matches of the lobby.
 - WatchMatch and GetReplay use 2, and 1 more for every 400 events that they send.
@@ -1048,6 +1058,10 @@ fact `of` names the limit, the fact `limit` is its value. Client: try again when
 REFUSAL_REASON_TOO_MANY_CODES: RefusalReason.ValueType  # 208
 """Too many device codes. Cause: those that the guest has made, or that were tried from the address, within an hour.
 Client: wait for the fact `retry_after_ms`.
+"""
+REFUSAL_REASON_PLAY_NOW_PAUSED: RefusalReason.ValueType  # 250
+"""The subject was not ready, at a table of PlayNow, when all seats were taken. Cause: PlayNow within 60 seconds of that,
+and twice as long after each further time within a day, up to 900. Client: wait for the fact `retry_after_ms`.
 """
 REFUSAL_REASON_TOO_MANY_BANS: RefusalReason.ValueType  # 209
 """Too many are kept out. Cause: Ban beyond 1,000 that are in force. Client: lift some."""

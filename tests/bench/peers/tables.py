@@ -24,6 +24,7 @@ UNLIMITED: Final = {
         *("WAITING_SEATS_PER_SUBJECT", "REQUESTS_PER_SECOND", "REQUESTS_AT_ONCE", "PLAYS_PER_SUBJECT", "PLAYS"),
         *("WATCHES_PER_SUBJECT", "WATCHES", "STRANGERS_PER_SECOND", "STRANGERS_AT_ONCE"),
         *("GUESTS_PER_ADDRESS_PER_HOUR", "GUESTS_PER_HOUR"),
+        *("PLAY_NOW_PER_MINUTE", "PLAY_NOW_PER_ADDRESS_PER_MINUTE"),
     )
 }
 """The environment of a service without limits for a bench."""

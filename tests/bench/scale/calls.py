@@ -18,7 +18,7 @@ from tests.bench.scale.site import filled, played_on, settled
 from tests.bench.scale.size import Size
 
 MUST: Final = 1.3
-CALLS: Final = ("OpenMatch", "TakeSeat", "Ready", "GetMatch", "Choose", "ListMatches")
+CALLS: Final = ("PlayNow", "OpenMatch", "TakeSeat", "Ready", "GetMatch", "Choose", "ListMatches")
 
 
 class Timed:
@@ -49,6 +49,15 @@ class Timed:
             self.call("Ready", token, match_id=match_id, closing_link=closing, entropy=ENTROPY)
         self.choose(match_id)
         self.call("ListMatches", players[0])
+        self.play_now()
+
+    def play_now(self) -> None:
+        """A table that is found by both players; both leave it."""
+        for token in self._players:
+            found = self.call("PlayNow", token, game="raffzahn")
+            self._tables.call("TakeSeat", token, match_id=found.match_id)
+        for token in self._players:
+            self._tables.call("LeaveSeat", token, match_id=found.match_id)
 
     def begun(self) -> str:
         """Start a match; returns its id."""

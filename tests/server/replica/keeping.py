@@ -11,7 +11,6 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from rollbook.match.chain import HeadKeys
 from rollbook.match.ledger import Ledger
 from rollbook.replay_file.key_lines import key_id
-from rollbook.server.lobby.beside import NOTHING, Beside
 from rollbook.server.play.matches import Matches
 from rollbook.server.replica.lost_logs import LostTails
 from rollbook.server.replica.replicas import Replicas
@@ -27,9 +26,7 @@ def lost_tails(log: Any, noticed: Callable[[], None] = lambda: None) -> LostTail
 
 
 @asynccontextmanager
-async def no_lobby(
-    _ledger: Ledger, _player: bytes = b"", _beside: Beside = NOTHING
-) -> AsyncIterator[LobbyEntry | None]:
+async def no_lobby(_ledger: Ledger, *_about: object) -> AsyncIterator[LobbyEntry | None]:
     """A lobby without entries."""
     yield None
 

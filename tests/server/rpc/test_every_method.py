@@ -123,6 +123,7 @@ def valid(at: Prepared) -> dict[str, list[Message]]:
         "rollbook.v1.MatchService": {
             "ListGames": [match_pb2.ListGamesRequest()],
             "OpenMatch": [match_pb2.OpenMatchRequest(request_id="open-one-more", seats=2, options=CANT_STOP)],
+            "PlayNow": [match_pb2.PlayNowRequest(request_id="play-now-1", game="cant_stop")],
             "TakeSeat": [match_pb2.TakeSeatRequest(request_id="take-a-seat", match_id=at.open)],
             "AddBot": [match_pb2.AddBotRequest(request_id="add-a-bot", match_id=at.open, seat=3)],
             "DeclineRematch": [match_pb2.DeclineRematchRequest(request_id="decline-it", match_id=at.rematch)],

@@ -1,5 +1,6 @@
 """Texts around a table: title, status line, and the text in place of a menu."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from rollbook.v1.match_pb2 import (
     MatchSummary,
 )
 from rollbook_clients.sdk.lobby import OVER
-from rollbook_clients.terminal.clocks import clock_name
+from rollbook_clients.terminal.clocks import away_text, clock_name, minutes, until_ms
 from rollbook_clients.terminal.known_game import KnownGame
 from rollbook_replays.games.presentation import differing
 from rollbook_replays.games.seats import Seating
@@ -58,8 +59,8 @@ class Caption:
             line.append(f" · {', '.join(said)}")
         return line
 
-    def status(self, clock: tuple[int, str] | None, *, is_away: bool) -> Text:
-        """The connection, the number of moves behind, whose turn it is, and the clock."""
+    def status(self, clock: tuple[int, str] | None, absent: Mapping[int, int], *, is_away: bool) -> Text:
+        """The connection, the number of moves behind, whose turn it is, the clock, and who is away for how long."""
         words, state = self.seating.words, self.summary.state
         line = Text(no_wrap=True, overflow="ellipsis")
         if is_away:
@@ -71,9 +72,17 @@ class Caption:
             line.append(f" {self.turn()}", "bold")
         elif state:
             line.append(words(f"state.{state}"))
+        if self.summary.bots_at_ms:
+            left_ms = until_ms(self.summary.bots_at_ms)
+            line.append(
+                f" · {words('table.bots_join', left=minutes(left_ms)) if left_ms else words('table.bots_busy')}"
+            )
         if clock is not None and state == MATCH_STATE_RUNNING:
             whose = "" if clock[0] == self.on_turn else f"{self.seating.name(clock[0])} "
             line.append(f" · {whose}{words('clock.left', left=clock[1])}", "bold #e3b341")
+        for seat, since in absent.items():
+            if seat != self.seating.own and self.summary.seats[seat].taken and state not in OVER:
+                line.append(f" · {self.seating.name(seat)} {away_text(since, words)}", "bold #ffdf5d")
         return line
 
     @property

@@ -21,6 +21,7 @@ from rollbook_clients.terminal.profile import Profile
 from rollbook_clients.terminal.screens.dialogues import AskLine, AskWhether, Help
 from rollbook_clients.terminal.screens.match import hint
 from rollbook_clients.terminal.screens.new_match import NewMatch
+from rollbook_clients.terminal.screens.play_now import PlayNowForm, Wish
 from rollbook_clients.terminal.screens.table import TableScreen
 from rollbook_clients.terminal.widgets.match_line import match_line, state_column
 from rollbook_replays.games.words import Words
@@ -37,6 +38,7 @@ class LobbyScreen(Screen[None]):
     """Enter joins the highlighted match or goes back to the user's seat in it; `w` watches it."""
 
     BINDINGS: ClassVar = [
+        ("p", "play_now", ""),
         ("o", "open", ""),
         ("w", "watch", ""),
         ("c", "code", ""),
@@ -54,10 +56,11 @@ class LobbyScreen(Screen[None]):
         profile: Profile,
         *,
         watch_only: bool = False,
-        invited: Invitation | None = None,
+        goal: Invitation | Wish | None = None,
     ) -> None:
+        """With a goal, the screen leads to that match at once."""
         super().__init__()
-        self._invited = invited
+        self._goal = goal
         self.words = words
         self._table = table
         self._profile = profile
@@ -93,8 +96,12 @@ class LobbyScreen(Screen[None]):
         self._show_detail()
         self._list.focus()
         self.run_worker(self._follow(), exit_on_error=False)
-        if self._invited is not None:
-            self.run_worker(self._accept(self._invited), exit_on_error=False)
+        if isinstance(self._goal, Invitation):
+            self.run_worker(self._accept(self._goal), exit_on_error=False)
+        if isinstance(self.app, Terminal) and not self._watch_only:
+            self.app.play_now = self._play_now
+        if isinstance(self._goal, Wish):
+            self._play_now(self._goal)
         self.set_interval(TICK_SECONDS, self._tick)
         self.set_interval(LOOK_SECONDS, self._look_for_own)
 
@@ -201,7 +208,7 @@ class LobbyScreen(Screen[None]):
         keys = [("?", "help"), ("y", "copy"), ("esc", "leave")]
         if not self._watch_only:
             watching = [] if self._enters == "watch" else [("w", "watch")]
-            keys = [("o", "open"), *watching, ("c", "code"), ("n", "rename"), *keys]
+            keys = [("p", "play_now"), ("o", "open"), *watching, ("c", "code"), ("n", "rename"), keys[0], keys[-1]]
         self._hints.update(hint(self.words, ("⏎", self._enters), *keys))
 
     @property
@@ -295,6 +302,28 @@ class LobbyScreen(Screen[None]):
         if isinstance(self.app, Terminal):
             self.app.preferences.switch_bell()
             self._status.update(self.words("bell.on" if self.app.preferences.bell else "bell.off"))
+
+    def action_play_now(self) -> None:
+        """Show the form for playing now."""
+        if isinstance(self.app, Terminal) and not self._watch_only:
+            self.app.push_screen(PlayNowForm(self.words, self._public, self.app.wish), self._play_now)
+
+    def _play_now(self, wish: Wish | None) -> None:
+        """Find a table, or open one, and go there."""
+        if wish is not None and isinstance(self.app, Terminal):
+            self.app.wish = wish
+            self._status.update(self.words("now.looking"))
+            self.run_worker(self._sit_now(wish))
+
+    async def _sit_now(self, wish: Wish) -> None:
+        try:
+            match = await self._table.sit_now(
+                wish.game, slow=wish.slow, people_only=wish.people_only, name=self._profile.name
+            )
+        except RollbookError as error:
+            self._status.update(Text(said_of(error, self.words), "bold #ff7b72"))
+            return
+        self._go_to(match.id)
 
     def action_open(self) -> None:
         """Show the form for a new match."""

@@ -3,15 +3,18 @@
 from collections.abc import Callable
 from typing import ClassVar
 
+from rollbook.v1.events_pb2 import ABORT_REASON_NOT_READY
 from rollbook.v1.match_pb2 import MATCH_STATE_GETTING_READY, MATCH_STATE_OPEN, MATCH_STATE_RUNNING, MatchSummary
 from rollbook_clients.sdk import Match, RollbookError
 from rollbook_clients.sdk.lobby import OVER
 from rollbook_clients.terminal.app import Terminal
+from rollbook_clients.terminal.clocks import DAY, AwayPlayers
 from rollbook_clients.terminal.errors import said_of
 from rollbook_clients.terminal.invitation import Invitation
 from rollbook_clients.terminal.notices import Notices
 from rollbook_clients.terminal.screens.dialogues import AskWhether
 from rollbook_clients.terminal.screens.match import MatchScreen, hint
+from rollbook_clients.terminal.screens.play_now import Wish
 from rollbook_clients.terminal.widgets.control import Control
 from rollbook_replays.games.presentation import Sentence
 from rollbook_replays.games.words import Words
@@ -24,6 +27,7 @@ class SeatScreen(MatchScreen):
     BINDINGS: ClassVar = [
         ("ctrl+x", "give_up", ""),
         ("i", "invite", ""),
+        ("n", "play_now", ""),
         ("ctrl+p", "pace", ""),
         ("ctrl+g", "bell", ""),
     ]
@@ -33,6 +37,7 @@ class SeatScreen(MatchScreen):
         self._match = match
         self._summary = MatchSummary()
         self._own: int | None = None
+        self._absences = AwayPlayers()
         self._control = Control(words)
         self._notices = Notices(words, self._log)
         self._standing = ""
@@ -111,9 +116,32 @@ class SeatScreen(MatchScreen):
             keys.insert(1, ("i", "invite"))
         if self._can_give_up:
             keys.append(("^x", "leave_seat" if self._summary.state == MATCH_STATE_OPEN else "give_up"))
+        if self._can_play_now:
+            keys.insert(0, ("n", "play_now"))
         if is_behind:
             keys.insert(0, ("space", "present"))
         self.hints.update(hint(self.words, *keys))
+
+    @property
+    def _can_play_now(self) -> bool:
+        """Whether the user's match is over and there is a lobby that finds another one."""
+        has_lobby = isinstance(self.app, Terminal) and self.app.play_now is not None
+        return has_lobby and self._own is not None and self._summary.state in OVER
+
+    def action_play_now(self) -> None:
+        """After a match, find a table for the same game and go there."""
+        if self._can_play_now and isinstance(self.app, Terminal) and self.app.play_now is not None:
+            game, slow = self._summary.game, self._summary.turn_seconds >= DAY
+            people_only = self.app.wish is not None and self.app.wish.people_only
+            self.dismiss()
+            self.app.play_now(Wish(game, slow, people_only))
+
+    def _play_now_if_unready(self) -> None:
+        """Find another table if this one was aborted because others were not ready."""
+        summary = self._summary
+        is_unready = summary.in_pool and summary.aborted.reason == ABORT_REASON_NOT_READY
+        if is_unready and self._own is not None and summary.seats[self._own].ready:
+            self.action_play_now()
 
     def action_leave_seat(self) -> None:
         """Give up, for a click on the hint."""

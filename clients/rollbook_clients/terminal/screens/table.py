@@ -155,6 +155,7 @@ class TableScreen(SeatScreen):
                 self._is_current = False
             case Beat():
                 self._clocks.take(frame.clocks, is_now=True)
+                self._absences.take(frame.here)
             case Away():
                 self._clocks.take(None)
                 self._is_away = True
@@ -169,6 +170,8 @@ class TableScreen(SeatScreen):
     async def _happened(self, frame: Events) -> None:
         if OF_SEATS & {event.kind for event in frame.events}:
             await self._look()
+            if self._is_current:
+                self._play_now_if_unready()
         self._newest = frame
         self._view = self._read(frame.view)
         seating, pace = self.seating, self.terminal.preferences.pace
@@ -390,5 +393,5 @@ class TableScreen(SeatScreen):
     def _show_bars(self) -> None:
         caption = self._caption
         self.title_bar.update(caption.title())
-        self.status_bar.update(caption.status(self._clocks.shown(), is_away=self._is_away))
+        self.status_bar.update(caption.status(self._clocks.shown(), self._absences.minutes(), is_away=self._is_away))
         self._show_keys(is_behind=bool(self._backlog))

@@ -33,6 +33,8 @@ Make the window larger.""",
     "delay.none": "none",
     "delay.seconds": "{number} s",
     "delay.minutes": "{number} min",
+    "away": "away",
+    "away.minutes": "away for {number} min",
     # Replays.
     "replay.turn": "Turn {number} of {most}",
     "replay.event": "event {number} of {most}",
@@ -197,6 +199,7 @@ and after three turns in a row you are out.""",
     "hint.watch": "watch",
     "hint.code": "by id",
     "hint.rename": "name",
+    "hint.play_now": "play now",
     "lobby.mine": "My matches",
     "lobby.public": "Public matches",
     "lobby.matches": "{matches} open or running",
@@ -215,6 +218,15 @@ and after three turns in a row you are out.""",
     "lobby.elsewhere": "That match is not here but at {service}; run the line of the invitation.",
     "lobby.sits_already": "You already sit here as {name}.",
     "lobby.ask_name": "Your name:",
+    # Playing now.
+    "now.title": "Play now: which game?",
+    "now.waiting": "{title} · {count} waiting",
+    "now.people": "People only",
+    "now.slow": "A day a turn",
+    "now.keys": "↑ ↓ line   ⏎ play, or switch   esc leave",
+    "now.looking": "Looking for a table …",
+    "table.bots_join": "bots join in {left}",
+    "table.bots_busy": "bots join as soon as some are free",
     # A new match.
     "opening.title": "A new match",
     "opening.open": "Open the match and sit down",
@@ -226,6 +238,7 @@ and after three turns in a row you are out.""",
     "help.lobby": """\
 LOBBY
 ↑ ↓   choose a match          enter   sit down, or go back to your table
+p   play now, with people or bots
 o   open a new match          w   watch a match
 c   join by an invitation     n   change your name
 y   copy the match's id       ctrl+g   bell on or off
@@ -254,6 +267,7 @@ space    show at once what has happened
 ctrl+p   others' moves faster or slower    ctrl+g   bell on or off
 ctrl+y   copy the match's id               ctrl+x   leave the seat; resign
 i        copy the invitation, while seats are free
+n        after a match: play the next one now
 esc      lobby; your seat is still yours""",
     "help.watch": """\
 WATCHING

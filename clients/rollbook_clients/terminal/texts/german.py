@@ -33,6 +33,8 @@ Mach das Fenster größer.""",
     "delay.none": "keine",
     "delay.seconds": "{number} s",
     "delay.minutes": "{number} min",
+    "away": "weg",
+    "away.minutes": "seit {number} min weg",
     # Replays.
     "replay.turn": "Zug {number} von {most}",
     "replay.event": "Ereignis {number} von {most}",
@@ -200,6 +202,7 @@ dich, und nach drei Zügen in Folge scheidest du aus.""",
     "hint.watch": "zusehen",
     "hint.code": "Code",
     "hint.rename": "Name",
+    "hint.play_now": "sofort",
     "lobby.mine": "Meine Partien",
     "lobby.public": "Öffentliche Partien",
     "lobby.matches": "{matches} offen oder im Gange",
@@ -218,6 +221,15 @@ dich, und nach drei Zügen in Folge scheidest du aus.""",
     "lobby.elsewhere": "Diese Partie ist nicht hier, sondern bei {service}; führe die Zeile der Einladung aus.",
     "lobby.sits_already": "Du sitzt hier schon als {name}.",
     "lobby.ask_name": "Dein Name:",
+    # Playing now.
+    "now.title": "Sofort spielen: welches Spiel?",
+    "now.waiting": "{title} · {count} warten",
+    "now.people": "Nur mit Menschen",
+    "now.slow": "Ein Tag je Zug",
+    "now.keys": "↑ ↓ Zeile   ⏎ spielen oder umschalten   Esc zurück",
+    "now.looking": "Suche einen Tisch …",
+    "table.bots_join": "Bots kommen in {left}",
+    "table.bots_busy": "Bots kommen, sobald welche frei sind",
     # A new match.
     "opening.title": "Eine neue Partie",
     "opening.open": "Partie eröffnen und hinsetzen",
@@ -229,6 +241,7 @@ dich, und nach drei Zügen in Folge scheidest du aus.""",
     "help.lobby": """\
 LOBBY
 ↑ ↓   Partie wählen           Enter   hinsetzen, oder zurück an den Tisch
+p   sofort spielen, mit Menschen oder Bots
 o   neue Partie eröffnen      w   bei einer Partie zusehen
 c   mit einer Einladung       n   Namen ändern
 y   ID der Partie kopieren    ctrl+g   Ton an oder aus
@@ -257,6 +270,7 @@ Leertaste   sofort zeigen, was geschah
 ctrl+p   Züge schneller, langsamer   ctrl+g   Ton an oder aus
 ctrl+y   ID der Partie kopieren      ctrl+x   Platz verlassen, aufgeben
 i        Einladung kopieren, solange Plätze frei sind
+n        nach einer Partie: sofort die nächste
 esc      Lobby; dein Platz bleibt dir""",
     "help.watch": """\
 ZUSEHEN

@@ -243,15 +243,18 @@ class Budgets:
         """Take the points of a call and make its budget the current one; raises Refusal if there are too few."""
         now_ms, is_gateway = self._clock_ms(), caller.role is Role.GATEWAY
         buckets = [] if is_gateway else [self._of_subjects.bucket(caller.key, now_ms)]
-        who, address = "" if is_gateway else caller.key, ""
-        is_here = is_gateway or context.peer().startswith(_THIS_MACHINE)
-        is_forwarded = any(key == FORWARDED for key, _ in context.invocation_metadata() or ())
-        if caller.by_address and (not is_here or is_forwarded):
-            address = self._addresses.of(context)
+        who = "" if is_gateway else caller.key
+        if address := self.address(caller, context):
             buckets.append(self._of_addresses.bucket(address, now_ms))
             who = who or address
         _take(buckets, now_ms, points)
         _CURRENT.set(Budget(buckets, self._turns, who, address, self._clock_ms))
+
+    def address(self, caller: Subject, context: Any) -> str:
+        """The address whose calls are limited; empty if this call counts for none."""
+        is_here = caller.role is Role.GATEWAY or context.peer().startswith(_THIS_MACHINE)
+        is_forwarded = any(key == FORWARDED for key, _ in context.invocation_metadata() or ())
+        return self._addresses.of(context) if caller.by_address and (not is_here or is_forwarded) else ""
 
 
 class Strangers:

@@ -134,6 +134,14 @@ class Limits:
             "count); at least two turns and the reserve of its clock."
         ),
     ] = 86_400
+    play_now_per_minute: Annotated[int, About("Calls of PlayNow a minute of one subject.", scope="store")] = 30
+    play_now_per_address_per_minute: Annotated[
+        int,
+        About(
+            "The same from one address; calls from this machine without x-forwarded-for have no such limit.",
+            scope="store",
+        ),
+    ] = 300
     requests_per_second: Annotated[
         float,
         About(

@@ -79,6 +79,12 @@ class Bell:
         self._rung_at = asyncio.get_running_loop().time()
         self._ring(news=True)
 
+    def ring_players(self) -> None:
+        """Wake the players because something has happened that only concerns them."""
+        players, self._players = self._players, []
+        for heard in players:
+            _settle(heard, True)  # noqa: FBT003 - the future's result
+
     def _fall_silent(self) -> None:
         loop, self._beat = asyncio.get_running_loop(), None
         left = self._rung_at + self._beat_seconds - loop.time()

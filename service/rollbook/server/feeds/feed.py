@@ -28,6 +28,7 @@ from rollbook.server.access.limits import EXPENSIVE, no_budget, turn
 from rollbook.server.failures import MatchUnknown, TailLost
 from rollbook.server.feeds.channel import FELL_BEHIND, Bell, Channel, DelayedChannel, Waker
 from rollbook.server.feeds.delays import Delays
+from rollbook.server.feeds.seat_feeds import SeatFeeds
 from rollbook.server.feeds.watch_table import END_REASONS, TABLE, WatchAction, WatchInput, WatchState
 from rollbook.server.loops import BackgroundLoop
 from rollbook.server.out.frames import (
@@ -78,15 +79,17 @@ class Linger:
 class Feeds:
     """All feeds of a process, and the tasks that follow the logs."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the log, who watches it, and what is counted
         self,
         log: EventLog,
         replicas: Replicas,
         clock_ms: Callable[[], int],
         lag: Callable[[int], None] = lambda _events: None,
         failed: Callable[[str], None] = lambda _loop: None,
+        *,
+        seat_feeds: SeatFeeds | None = None,
     ) -> None:
-        """Follow this log while there are watchers.
+        """Follow this log while there are watchers; `seat_feeds` is who is present, for watchers with a seat.
 
         `lag` is called with the number of events in each frame, `failed` with the name of a loop that failed.
         """
@@ -113,6 +116,9 @@ class Feeds:
         )
         self._tasks: dict[BackgroundLoop, asyncio.Task[None]] = {}
         self._draining = False
+        self._seat_feeds = seat_feeds
+        if seat_feeds is not None:
+            seat_feeds.changed = self._ring_players
 
     @property
     def watchers(self) -> int:
@@ -161,10 +167,11 @@ class Feeds:
                 perspective = perspective_of(replica.ledger)
                 yield ConfirmedFrame(perspective, start, channel.ledger)
                 at, state = start, WatchState.CATCHING_UP
+                here: tuple[bool, ...] = ()
                 while state is not WatchState.ENDED:
                     silent = False
                     waits = state is WatchState.FOLLOWING and not self._draining and replica.failure is None
-                    if waits and not channel.goes_on(at):
+                    if waits and not channel.goes_on(at) and self._here(replica.ledger, perspective) == here:
                         silent = not await channel.bell.wait(plays=isinstance(perspective, int))
                     if replica.failure is not None:
                         raise replica.failure
@@ -172,7 +179,8 @@ class Feeds:
                     ledger = replica.ledger
                     closed = ledger.closing is not None and ledger.closing.sequence <= at.sequence
                     changed = not closed and perspective_of(ledger) != perspective
-                    visible = channel.ledger
+                    visible, present = channel.ledger, self._here(ledger, perspective)
+                    silent = silent or (state is WatchState.FOLLOWING and present != here)
                     observed = self._observe(visible, at, expired=expired(), changed=changed, silent=silent)
                     action, state = TABLE[state, observed]
                     if action is WatchAction.SEND_EVENTS and visible is not None:
@@ -184,11 +192,22 @@ class Feeds:
                     elif action is WatchAction.SEND_FELL_BEHIND:
                         yield FellBehindFrame(at)
                     elif action is WatchAction.SEND_HEARTBEAT and visible is not None:
-                        yield HeartbeatFrame(visible, channel.delay_ms)
+                        here = present
+                        yield HeartbeatFrame(visible, channel.delay_ms, here)
                     elif action is WatchAction.REVEAL:
                         yield RevealedFrame(tuple(channel.events))
                     if state is WatchState.ENDED:
                         yield EndedFrame(END_REASONS[observed], at)
+
+    def _here(self, ledger: Ledger, perspective: Perspective) -> tuple[bool, ...]:
+        """The seats that are present, for a watcher with a seat; empty for others, who may not know."""
+        if self._seat_feeds is None or not isinstance(perspective, int):
+            return ()
+        return self._seat_feeds.here(ledger)
+
+    def _ring_players(self, match_id: str) -> None:
+        if (channel := self._live.get(match_id)) is not None:
+            channel.bell.ring_players()
 
     async def linger(
         self, watch: AsyncGenerator[Frame, None], match_id: str, expired: Callable[[], bool], linger: Linger
@@ -279,6 +298,8 @@ class Feeds:
                 self._tasks[loop] = asyncio.create_task(loop.run(lambda: self._live), context=no_budget())
 
     def _on_announcement(self, announced: Announcement) -> None:
+        if not announced.head and self._seat_feeds is not None:
+            self._seat_feeds.refresh(announced.match_id)
         channel = self._live.get(announced.match_id)
         if channel is not None and announced.head > channel.replica.sequence:
             self._announced[announced.match_id] = max(announced.head, self._announced.get(announced.match_id, 0))

@@ -46,7 +46,7 @@ class WatchInput(Enum):
     SEALED = auto()
     """The watcher has every event, and the last one is the seal."""
     SILENT = auto()
-    """The watcher has every visible event, and has waited for a heartbeat's time."""
+    """The watcher has every visible event, and has waited for a heartbeat's time, or another player came or left."""
     IDLE = auto()
     """None of these."""
 

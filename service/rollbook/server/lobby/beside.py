@@ -8,7 +8,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What an append that opens a match or takes a seat writes beside the log."""
+    """What an append that opens a match, or takes or leaves a seat, writes beside the log."""
 
     name: str = ""
     """The player's name."""
@@ -19,6 +19,8 @@ class Beside:
     rematch_of: str = ""
     asked: tuple[bytes, ...] = ()
     """Of a rematch, as in MatchMetadata."""
+    bots_at_ms: int | None = None
+    """When bots join a table of PlayNow, if PlayNow opens it or the time changes."""
 
 
 NOTHING: Final = Beside()

@@ -111,6 +111,9 @@ def _due(summary: MatchSummary) -> tuple[int, int]:
         return since_ms, summary.idle_seconds * _SECOND_MS + MOST_SPARED_MS if summary.idle_seconds else _EVER_MS
     if summary.state == MATCH_STATE_OPEN:
         seconds = summary.open_seconds
+        if summary.in_pool:
+            # The sweeper looks often at a table of PlayNow, for absent people and for bots.
+            return summary.opened_ms, seconds * _SECOND_MS + MOST_SPARED_MS
         if any(seat.taken for seat in summary.seats):
             alone_ms = since_ms + min(ALONE_SECONDS, seconds or ALONE_SECONDS) * _SECOND_MS
             return alone_ms, seconds * _SECOND_MS + MOST_SPARED_MS if seconds else _EVER_MS

@@ -75,8 +75,15 @@ class MatchMetadata:
     """Of a rematch: the references in the match before of its players, by seat; empty for a bot of the service."""
     came: dict[bytes, bytes] = field(default_factory=dict)
     """Of a rematch: the reference in the match before, by the reference in this one."""
+    bots_at_ms: int | None = None
+    """When bots take the free seats of a table of PlayNow, 0 for never; None: PlayNow did not open the match."""
     written: tuple[tuple[int, ...], bytes] | None = None
     """The forfeited seats in the last lobby entry of the running match, and the link of its event."""
+
+    @property
+    def in_pool(self) -> bool:
+        """Whether PlayNow opened the match."""
+        return self.bots_at_ms is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +149,8 @@ class ListedMatch:
         holders = {player: holder for player, holder in zip(self.players, self.holders, strict=False) if holder}
         came = {player: before for player, before in zip(self.players, self.came, strict=False) if player and before}
         summary = self.summary
-        beside = (summary.position.sequence, summary.rematch_of, self.asked, came)
+        bots_at_ms = summary.bots_at_ms if summary.in_pool else None
+        beside = (summary.position.sequence, summary.rematch_of, self.asked, came, bots_at_ms)
         return MatchMetadata(summary.opened_ms, self.opener, names, strengths, holders, *beside)
 
 
@@ -197,12 +205,14 @@ class StoredLobby:
     async def _summary(self, ledger: Ledger, player: bytes, beside: Beside) -> LobbyEntry | None:
         if ledger.head.sequence == 1:
             opened = MatchMetadata(ledger.time_ms, player, rematch_of=beside.rematch_of, asked=beside.asked)
-            return _entry(ledger, opened)
+            return _entry(ledger, replace(opened, bots_at_ms=beside.bots_at_ms))
         metadata = await self._metadata(ledger, ledger.head.sequence - 1)
         if _is_up_to_date(ledger, metadata):
             return None
         if _runs(ledger):
             metadata.written = tuple(ledger.match.forfeited), ledger.head.link
+        if beside.bots_at_ms is not None:
+            metadata = replace(metadata, bots_at_ms=beside.bots_at_ms)
         if beside.name:
             others = [metadata.names.get(other, "") for other in ledger.players if other not in {b"", player}]
             metadata = replace(metadata, names={**metadata.names, player: name_at_table(beside.name, others)})
@@ -408,9 +418,8 @@ def _is_up_to_date(ledger: Ledger, metadata: MatchMetadata) -> bool:
 
 
 def _entry(ledger: Ledger, metadata: MatchMetadata) -> LobbyEntry:
-    summary = summary_message(
-        ledger, metadata.names, metadata.opened_ms, metadata.rematch_of, strengths=metadata.strengths
-    )
+    about = metadata.names, metadata.opened_ms, metadata.rematch_of, metadata.strengths, metadata.bots_at_ms
+    summary = summary_message(ledger, *about)
     holders = tuple(metadata.holders.get(player, "") for player in ledger.players)
     # Once a rematch is over, nothing asks for its players.
     asked = metadata.asked if ledger.match.sealed is None else ()

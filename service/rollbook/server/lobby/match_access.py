@@ -24,6 +24,7 @@ from rollbook.server.access.limits import EVENTS_A_POINT, Budgets, Strangers, tu
 from rollbook.server.access.players import Players
 from rollbook.server.failures import BROKEN, LOST, MatchUnknown, RulesetUnknown
 from rollbook.server.lobby.lobby import MatchMetadata, StoredLobby
+from rollbook.server.lobby.pools import people_at
 from rollbook.server.lobby.rematches import Rematches
 from rollbook.server.out.projection import perspective_of
 from rollbook.server.out.summary import state_of, summary_message
@@ -106,6 +107,10 @@ class Callers:
             self._bans.check(caller, partial(self._strangers.addresses.of, context))
         return caller
 
+    def limited_address(self, caller: Subject, context: Context) -> str:
+        """The address whose calls are limited; empty for calls from this machine without a forwarded address."""
+        return self._budgets.address(caller, context)
+
     def operator(self, context: Context, points: float = 1) -> Subject:
         """Identify the caller, who must be an operator."""
         caller = self.of(context, points)
@@ -154,7 +159,9 @@ class Sight:
 
     @property
     def is_opener(self) -> bool:
-        """Whether the caller opened the match."""
+        """Whether the caller opened the match and, at a table of PlayNow, sits there without other people."""
+        if self.metadata.in_pool and set(people_at(self.ledger)) - {self.player}:
+            return False
         return self.player == self.metadata.opener
 
     @property
@@ -162,7 +169,12 @@ class Sight:
         """The match's summary."""
         metadata = self.metadata
         return summary_message(
-            self.ledger, metadata.names, metadata.opened_ms, metadata.rematch_of, strengths=metadata.strengths
+            self.ledger,
+            metadata.names,
+            metadata.opened_ms,
+            metadata.rematch_of,
+            metadata.strengths,
+            metadata.bots_at_ms,
         )
 
     def perspective_on(self, ledger: Ledger, *, public_only: bool = False) -> Perspective:

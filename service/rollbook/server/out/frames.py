@@ -105,6 +105,8 @@ class HeartbeatFrame:
     ledger: Ledger
     delay_ms: int
     """The watcher's delay."""
+    here: tuple[bool, ...] = ()
+    """By seat, whether its player is present; empty for watchers without a seat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,9 +172,9 @@ class FrameMessages:
                 return MatchFrame(fell_behind=MatchFrame.FellBehind(position=_position(position)))
             case RevealedFrame(log):
                 return MatchFrame(revealed=revealed(log))
-            case HeartbeatFrame(ledger, delay_ms):
+            case HeartbeatFrame(ledger, delay_ms, here):
                 clocks = clocks_message(ledger, self._clock_ms() - delay_ms)
-                return MatchFrame(heartbeat=MatchFrame.Heartbeat(head=self._heads.of(ledger), clocks=clocks))
+                return MatchFrame(heartbeat=MatchFrame.Heartbeat(head=self._heads.of(ledger), clocks=clocks, here=here))
             case RematchFrame(rematch):
                 return MatchFrame(rematch=rematch)
             case EndedFrame(reason, position):

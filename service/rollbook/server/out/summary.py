@@ -14,16 +14,18 @@ from rollbook.v1 import match_pb2 as proto
 NO_STRENGTHS: Final[Mapping[bytes, int]] = {}
 
 
-def summary_message(
+def summary_message(  # noqa: PLR0913, PLR0917 - the log, and what is beside it
     ledger: Ledger,
     names: Mapping[bytes, str],
     opened_ms: int,
     rematch_of: str = "",
     strengths: Mapping[bytes, int] = NO_STRENGTHS,
+    bots_at_ms: int | None = None,
 ) -> proto.MatchSummary:
     """The summary for everyone who may see the match.
 
-    `names`, and `strengths` of bots, are by reference, and come from outside the log.
+    `names`, and `strengths` of bots, are by reference, and come from outside the log. `bots_at_ms` is None unless
+    PlayNow opened the match.
     """
     match, opened = ledger.match, ledger.opened
     message = proto.MatchSummary(
@@ -43,6 +45,8 @@ def summary_message(
         changed_ms=ledger.time_ms,
         awaited_seat=ledger.awaited_seat if match.sealed is None else None,
         rematch_of=rematch_of if match.sealed is None else "",
+        in_pool=bots_at_ms is not None and not match.started,
+        bots_at_ms=bots_at_ms or 0 if state_of(ledger) == proto.MATCH_STATE_OPEN else 0,
     )
     message.position.sequence = ledger.head.sequence
     message.position.link = ledger.head.link

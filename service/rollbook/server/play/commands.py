@@ -69,7 +69,9 @@ class Commands:
         self._players = players
         self._clock_ms = clock_ms
 
-    async def take_seat(self, sight: Sight, request: proto.TakeSeatRequest, name: str, kept: Kept) -> Answer:
+    async def take_seat(
+        self, sight: Sight, request: proto.TakeSeatRequest, name: str, kept: Kept, bots_at_ms: int | None = None
+    ) -> Answer:
         """Seat the caller, unless the free seats are kept for others."""
         origin = self._origin(sight, request.request_id)
         seat = request.seat if request.HasField("seat") else None
@@ -77,7 +79,7 @@ class Commands:
         command = TakeSeat(origin, seat, request.entropy_commitment, house, kept.seats, kept.ms, misplaced)
         metadata, holder = sight.metadata, self._players.pseudonym(sight.caller.key)
         before = self._players.reference(sight.caller, metadata.rematch_of) if metadata.asked else b""
-        beside = Beside(name, holder, before if before in metadata.asked else b"")
+        beside = Beside(name, holder, before if before in metadata.asked else b"", bots_at_ms=bots_at_ms)
         answer = await self._carried_out(sight, command, beside)
         known = sight.metadata.names.get(sight.player)
         repeats = sight.ledger.made_by(origin.request) is not None
@@ -97,6 +99,15 @@ class Commands:
         command = TakeSeat(origin, seat, commitment, True, kept.seats, kept.ms, misplaced)  # noqa: FBT003 - house
         return await self._carried_out(sight, command, Beside(bot.name, players.pseudonym(bot.subject.key)))
 
+    async def fill_seat(self, ledger: Ledger, bot: HouseBot) -> Answer:
+        """Seat a bot of the house at a table of PlayNow, at the service's own wish."""
+        match_id, players = ledger.opened.match_id, self._players
+        # Two sweeping processes that fill the same seat send the same request.
+        request = f"bot behind event {ledger.head.sequence}"
+        origin = players.origin(bot.subject, match_id, request, self._clock_ms())
+        command = TakeSeat(origin, None, entropy_commitment(players.brought_by(bot, match_id)), house=True)
+        return await self._matches.carry_out(match_id, command, Beside(bot.name, players.pseudonym(bot.subject.key)))
+
     async def free_seat(self, sight: Sight, request: proto.FreeSeatRequest) -> Answer:
         """Free a seat of a match that the caller has opened."""
         origin = self._origin(sight, request.request_id)
@@ -110,10 +121,11 @@ class Commands:
         if not sight.is_opener and sight.ledger.made_by(origin.request) is None:
             raise Refusal("NOT_OPENER", "only the opener of the match may do this")
 
-    async def leave_seat(self, sight: Sight, request: proto.LeaveSeatRequest) -> Answer:
-        """Leave the caller's seat."""
+    async def leave_seat(self, sight: Sight, request: proto.LeaveSeatRequest, bots_at_ms: int | None = None) -> Answer:
+        """Leave the caller's seat; at a table of PlayNow this may change when bots join."""
         origin = self._origin(sight, request.request_id)
-        return await self._carried_out(sight, LeaveSeat(origin, _seat(request), await self._misplaced(sight, request)))
+        command = LeaveSeat(origin, _seat(request), await self._misplaced(sight, request))
+        return await self._carried_out(sight, command, Beside(bots_at_ms=bots_at_ms))
 
     async def ready(self, sight: Sight, request: proto.ReadyRequest) -> Answer:
         """Report the caller ready."""
@@ -130,7 +142,7 @@ class Commands:
     async def abort(self, sight: Sight, request: proto.AbortMatchRequest) -> Answer:
         """End the match without a result, for an operator or for the player who opened it."""
         origin, caller = self._origin(sight, request.request_id), sight.caller
-        has_opened = caller.role is Role.PLAYER and sight.player == sight.metadata.opener
+        has_opened = caller.role is Role.PLAYER and sight.is_opener
         # The opener is erased when the match is archived, but a repeated request still gets its answer.
         if not has_opened and sight.ledger.made_by(origin.request) is None:
             require(caller, Role.OPERATOR)

@@ -14,6 +14,7 @@ from rollbook.match.commands import OpenMatch, Origin
 from rollbook.match.dice import commitment
 from rollbook.match.events import Opened, Terms
 from rollbook.rules.catalogue import AnyGame, current, find
+from rollbook.rules.options import Options
 from rollbook.rules.refusals import Invalid, Reason
 from rollbook.server.access.players import Players
 from rollbook.server.configuration.settings import Limits
@@ -76,14 +77,32 @@ class Opener:
         game = _game(request)
         terms = _terms(request, self._limits)
         options = read_options(game, request.options, request.seats)
-        match_id = self._players.opens(caller, request.request_id)
+        return await self._open(caller, request.request_id, game, options, request.seats, terms)
+
+    async def open_table(
+        self, caller: Subject, request_id: str, game: AnyGame, terms: Terms, bots_at_ms: int
+    ) -> Answer:
+        """Open a table of PlayNow, with the fewest seats and default options; bots may join at `bots_at_ms`."""
+        seats = game.seats[0]
+        return await self._open(caller, request_id, game, game.settle({}, seats), seats, terms, bots_at_ms)
+
+    async def _open(  # noqa: PLR0913, PLR0917 - what a match is made of
+        self,
+        caller: Subject,
+        request_id: str,
+        game: AnyGame,
+        options: Options,
+        seats: int,
+        terms: Terms,
+        bots_at_ms: int | None = None,
+    ) -> Answer:
+        match_id = self._players.opens(caller, request_id)
         if not await self._log.head(match_id):
             await self._quotas.reserve_match(caller, match_id)
-        origin = self._players.origin(caller, match_id, request.request_id, self._clock_ms())
+        origin = self._players.origin(caller, match_id, request_id, self._clock_ms())
         secret = self._draw_secret()
-        names = ("",) * request.seats
-        opened = Opened(match_id, game.name, game.version, options, names, commitment(secret), terms)
-        return await self._matches.open(OpenMatch(origin, opened, secret))
+        opened = Opened(match_id, game.name, game.version, options, ("",) * seats, commitment(secret), terms)
+        return await self._matches.open(OpenMatch(origin, opened, secret), Beside(bots_at_ms=bots_at_ms))
 
     async def _open_rematch(self, caller: Subject, before: str) -> Answer:
         """Open the rematch, or return it if it is open; of concurrent requests in any process, one opens it."""

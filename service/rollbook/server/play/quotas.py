@@ -15,7 +15,7 @@ compares the whole book periodically.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -163,6 +163,23 @@ class Quotas:
         place = f"{match_id}/{bot.sub}"
         claims = self._claims(caller, place, (HOUSE_OF_SUBJECT,), (HOUSE_THERE,))
         async with self._held(caller, [*claims, _Claim(HOUSE, (HOUSE_SEATS,), place)]):
+            yield
+
+    @asynccontextmanager
+    async def house_seat_of(self, holders: Sequence[str], bot: HouseBot, match_id: str) -> AsyncIterator[None]:
+        """Reserve a seat for a bot that the service seats for these people; raises Refusal if each has too many."""
+        place, refusal = f"{match_id}/{bot.sub}", self._refusal(HOUSE_OF_SUBJECT)
+        async with AsyncExitStack() as stack:
+            for holder in holders:
+                claims = [_Claim(holder, (HOUSE_OF_SUBJECT,), place), _Claim(HOUSE, (HOUSE_SEATS,), place)]
+                try:
+                    await stack.enter_async_context(self._held(bot.subject, claims))
+                except Refusal as refused:
+                    refusal = refused
+                else:
+                    break
+            else:
+                raise refusal
             yield
 
     async def house_seats(self, now_ms: int) -> list[tuple[str, HouseBot]]:

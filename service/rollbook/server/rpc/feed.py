@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import AsyncExitStack, aclosing
+from contextlib import AsyncExitStack, aclosing, nullcontext
 from typing import Final
 
 from rollbook.identity.tokens import Role, Subject
@@ -16,6 +16,7 @@ from rollbook.server.access.limits import LOBBY_POINTS, STREAM_POINTS, Held, tur
 from rollbook.server.failures import MatchUnknown
 from rollbook.server.feeds.feed import Feeds, Linger
 from rollbook.server.feeds.lobby_board import Board
+from rollbook.server.feeds.seat_feeds import SeatFeeds
 from rollbook.server.lobby.match_access import Callers, Context, Sights
 from rollbook.server.lobby.rematches import Rematches
 from rollbook.server.out.frames import WRITTEN_AT_ONCE, EventsFrame, FrameMessages, WrittenFrame
@@ -52,6 +53,7 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
         callers: Callers,
         sights: Sights,
         feeds: Feeds,
+        seat_feeds: SeatFeeds,
         board: Board,
         messages: FrameMessages,
         rematches: Rematches,
@@ -63,6 +65,7 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
         self._callers = callers
         self._sights = sights
         self._feeds = feeds
+        self._seat_feeds = seat_feeds
         self._board = board
         self._messages = messages
         self._rematches = rematches
@@ -90,6 +93,7 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
     async def close(self) -> None:
         """Stop following the log."""
         await self._feeds.close()
+        await self._seat_feeds.close()
         await self._board.close()
 
     async def WatchMatch(  # type: ignore[override]  # noqa: N802 - a serialised frame is sent like a message
@@ -108,7 +112,11 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
 
         views = not request.without_views
         seconds = min(request.linger_seconds, MOST_LINGER_SECONDS)
-        with self._watches.by(caller.key, for_many=caller.role is Role.GATEWAY):
+        is_seat = isinstance(perspective_of(sight.ledger), int)
+        with (
+            self._watches.by(caller.key, for_many=caller.role is Role.GATEWAY),
+            self._seat_feeds.of(sight) if is_seat else nullcontext(),
+        ):
             try:
                 position = _asked(request)
                 expired = self._callers.expiry(caller, context)

@@ -21,10 +21,13 @@ from rollbook.server.play.bots import Bots
 from rollbook.server.play.commands import Commands, Placed, position_of, seat_taken
 from rollbook.server.play.matches import Answer
 from rollbook.server.play.opener import Opener
+from rollbook.server.play.play_now import PlayNow
+from rollbook.server.play.pool_seats import PoolSeats
 from rollbook.server.play.quotas import Quotas
 from rollbook.server.refusals import Refusal
 from rollbook.server.rpc.location import Asked, Locator
 from rollbook.server.rpc.play import Plays
+from rollbook.storage.pools import Holder
 from rollbook.storage.port import Hole, SharedClock
 from rollbook.v1 import match_pb2 as proto
 from rollbook.v1.match_pb2_grpc import MatchServiceServicer
@@ -38,22 +41,40 @@ class Seats:
     rematches: Rematches
     quotas: Quotas
     reserved: ReservedNames
+    pool_seats: PoolSeats
 
     def name(self, caller: Subject, chosen: str) -> str:
         """The name of a caller at a table: the chosen one, else that of its token; raises NameRefused."""
         return player_name(chosen, caller.name, self.reserved) if chosen else caller.name
 
     @asynccontextmanager
-    async def allowed(self, sight: Sight, request: proto.TakeSeatRequest) -> AsyncIterator[Kept]:
-        """Refuse a caller without an invitation to the match, or with too many seats; gives what is kept for others."""
+    async def allowed(self, sight: Sight, request: proto.TakeSeatRequest) -> AsyncIterator[tuple[Kept, int | None]]:
+        """Refuse a caller without an invitation to the match, with too many seats, or without a claim where needed.
+
+        Yields the seats that are kept for others, and when bots join from now on; None: that does not change.
+        """
         ledger, caller = sight.ledger, sight.caller
         origin = self.players.origin(caller, sight.match_id, request.request_id, now_ms=0)
         if ledger.made_by(origin.request) is not None or sight.player in ledger.players:
-            yield Kept()
+            yield Kept(), None
             return
         kept = await self._check_invited(sight, request.invitation_code)
-        async with self.quotas.seat(caller, sight.match_id):
-            yield kept
+        holder = Holder(self.players.pseudonym(caller.key), is_house=caller.is_house)
+        async with (
+            self.quotas.seat(caller, sight.match_id),
+            self.pool_seats.taking(sight.ledger, sight.metadata, holder) as bots_at_ms,
+        ):
+            yield kept, bots_at_ms
+
+    @asynccontextmanager
+    async def left(self, sight: Sight) -> AsyncIterator[int | None]:
+        """Give the caller's seat at a table of PlayNow back within this context; yields when bots join from now on."""
+        if sight.player not in sight.ledger.players:
+            yield None
+            return
+        holder = self.players.pseudonym(sight.caller.key)
+        async with self.pool_seats.leaving(sight.ledger, sight.metadata, holder) as bots_at_ms:
+            yield bots_at_ms
 
     async def _check_invited(self, sight: Sight, code: str) -> Kept:
         """Refuse a caller without an invitation; returns the seats that a rematch keeps for others."""
@@ -77,6 +98,7 @@ class MatchServicer(MatchServiceServicer):
         opener: Opener,
         commands: Commands,
         bots: Bots,
+        play_now: PlayNow,
         plays: Plays,
         plays_held: Held,
         lists: Lists,
@@ -93,6 +115,7 @@ class MatchServicer(MatchServiceServicer):
         self._opener = opener
         self._commands = commands
         self._bots = bots
+        self._play_now = play_now
         self._plays = plays
         self._plays_held = plays_held
         self._lists = lists
@@ -121,6 +144,13 @@ class MatchServicer(MatchServiceServicer):
         made = made_message(answer.made, Watcher.PUBLIC, self._heads.of(answer.ledger, answer.leads_to))
         return proto.OpenMatchResponse(made=made, match_id=opened.match_id, invitation_code=code)
 
+    async def PlayNow(  # noqa: N802 - named by the contract
+        self, request: proto.PlayNowRequest, context: Context
+    ) -> proto.PlayNowResponse:
+        """Find a table, or open one."""
+        caller = self._callers.of(context, OPEN_POINTS)
+        return await self._play_now.find(caller, request, self._callers.limited_address(caller, context))
+
     async def TakeSeat(  # noqa: N802 - named by the contract
         self, request: proto.TakeSeatRequest, context: Context
     ) -> proto.TakeSeatResponse:
@@ -131,8 +161,8 @@ class MatchServicer(MatchServiceServicer):
         async with self._located(caller, request, code):
             sight = await self._sights.now(caller, request.match_id, code, request.request_id)
             name = self._seats.name(caller, request.name)
-            async with self._seats.allowed(sight, request) as kept:
-                answer = await self._commands.take_seat(sight, request, name, kept)
+            async with self._seats.allowed(sight, request) as (kept, bots_at_ms):
+                answer = await self._commands.take_seat(sight, request, name, kept, bots_at_ms)
             seat, closed = seat_taken(answer)
             return proto.TakeSeatResponse(made=self._made(sight, answer), seat=seat, closed_seats=closed)
 
@@ -152,7 +182,9 @@ class MatchServicer(MatchServiceServicer):
         caller = self._callers.of(context, LIFE_POINTS)
         async with self._located(caller, request):
             sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
-            return proto.LeaveSeatResponse(made=self._made(sight, await self._commands.leave_seat(sight, request)))
+            async with self._seats.left(sight) as bots_at_ms:
+                answer = await self._commands.leave_seat(sight, request, bots_at_ms)
+            return proto.LeaveSeatResponse(made=self._made(sight, answer))
 
     async def AddBot(  # noqa: N802 - named by the contract
         self, request: proto.AddBotRequest, context: Context

@@ -27,7 +27,18 @@ from cachetools import LRUCache
 from rollbook.match.chain import Position
 from rollbook.match.clock import LONGEST_GAP_MS, SECOND_MS
 from rollbook.match.codec.moves import Unreadable
-from rollbook.match.commands import Command, Declined, EndUnplayed, Expire, FreeSeat, NotDue, Origin, Pardon, Why
+from rollbook.match.commands import (
+    AbortUnready,
+    Command,
+    Declined,
+    EndUnplayed,
+    Expire,
+    FreeSeat,
+    NotDue,
+    Origin,
+    Pardon,
+    Why,
+)
 from rollbook.match.decide import next_due, unplayed_until_ms
 from rollbook.match.ledger import Ledger
 from rollbook.rules.catalogue import current
@@ -36,11 +47,13 @@ from rollbook.server.health.metrics import OTHER_GAMES, Metrics
 from rollbook.server.lobby.index_keeper import IndexKeeper
 from rollbook.server.lobby.index_rows import ALONE_SECONDS, ARCHIVE, MOST_SPARED_MS, NOT_OVER, SWEEP, has_clock
 from rollbook.server.lobby.lobby import ListedMatch, StoredLobby
+from rollbook.server.lobby.pools import is_open
 from rollbook.server.loops import BackgroundLoop
 from rollbook.server.play.matches import Matches
 from rollbook.server.play.quotas import Quotas
 from rollbook.server.replica.lost_logs import LostTails
 from rollbook.server.replica.replicas import Replicas
+from rollbook.server.timers.pool_tables import PoolTables
 from rollbook.server.timers.store_clock import StoreClock
 from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.storage.port import AppendUnconfirmed, IndexRow, Lease, MatchIndex, StoreUnavailable
@@ -122,8 +135,11 @@ class Sweeper:
         lost: LostTails,
         metrics: Metrics,
         clock: StoreClock,
+        tables: PoolTables,
         first_choice_seconds: int,
     ) -> None:
+        """`tables` examines the open tables of PlayNow."""
+        self._tables = tables
         self._first_choice_seconds = first_choice_seconds
         self._lease = lease
         self._agendas = agendas
@@ -303,6 +319,8 @@ class Sweeper:
                     await self._do(one.match_id, command)
                 return
             look_ms = min(look_ms, max(due_ms, self._back_ms + spared_ms))
+        if one.listed.summary.in_pool and is_open(ledger):
+            look_ms = min(look_ms, await self._tables.look(ledger, now_ms, self._back_ms))
         await self._put_off(one, look_ms)
 
     def _timers(self, ledger: Ledger, now_ms: int) -> list[tuple[int, list[Command]]]:
@@ -327,6 +345,8 @@ class Sweeper:
             return True
         except Declined as declined:
             return declined.reason is not Why.POSITION_BEHIND
+        if isinstance(command, AbortUnready):
+            await self._tables.pause_absent(answer.ledger)
         first = answer.first
         self._metrics.swept(first.event)
         _logger.info("swept", match=match_id, sequence=first.sequence, what=type(first.event).__name__)
