@@ -196,7 +196,8 @@ def test_feeds_under_way_end_and_streams_of_play_end_at_their_next_request(site:
     async def scenario() -> None:
         line = Line(site.services[1].address)
         carl = site.token_of("carl")
-        match_id = await opened(line, carl, "of-carl's")
+        # The match of another player: the ban withdraws those that its subject has opened.
+        match_id = await opened(line, site.token_of("host-of-carl"), "for-carl")
         feed = line.feeds.WatchMatch(feed_pb2.WatchMatchRequest(match_id=match_id), metadata=by(carl))
         lobby = line.feeds.WatchLobby(feed_pb2.WatchLobbyRequest(), metadata=by(carl))
         play = line.matches.Play(metadata=by(carl))
@@ -351,6 +352,7 @@ def test_only_operators_may_do_any_of_it(site: Site) -> None:
             "Ban": admin_pb2.BanRequest(target=admin_pb2.BanTarget(address="192.0.2.9"), seconds=60),
             "LiftBan": admin_pb2.LiftBanRequest(ban_id="x"),
             "ListBans": admin_pb2.ListBansRequest(),
+            "ListOpened": admin_pb2.ListOpenedRequest(target=admin_pb2.BanTarget(address="192.0.2.9")),
             "GetState": admin_pb2.GetStateRequest(),
         }
         service = admin_pb2.DESCRIPTOR.services_by_name["AdminService"]

@@ -11,6 +11,7 @@ import grpc
 import pytest
 
 from rollbook.server.app import Given, Parts
+from rollbook.server.lobby.lobby import ListedMatch
 from rollbook.v1.feed_pb2 import MatchFrame
 from rollbook.v1.match_pb2 import MATCH_STATE_ABORTED, MATCH_STATE_OPEN
 from tests.server.feeds.watching import Theatre, Watch
@@ -185,5 +186,24 @@ def test_a_rematch_stands_in_the_lists_of_those_whom_it_asks(is_private: bool) -
         assert (match_id in ids) is not is_private
         hall.clock.ms += 300_000
         assert [] == await asks(three)
+
+    run(scenario)
+
+
+def test_the_lobby_entry_of_a_rematch_keeps_whom_it_asks_when_names_are_erased() -> None:
+    """`forget` rewrites the entry; what it read is what it writes, and no name of the match before is in it."""
+
+    async def scenario(hall: Hall) -> None:
+        before, (one, two) = await hall.finished()
+        match_id = (await one.call("OpenMatch", rematch_of=before)).match_id
+        await two.call("TakeSeat", match_id=match_id, name="Greta")
+        stored = await hall.log.summary(match_id)
+        assert stored is not None
+        listed = ListedMatch.read(stored)
+        assert (listed.write(), 2, 1) == (stored, len(listed.asked), len(set(listed.came) - {b""}))
+        listed.summary.seats[0].name = ""
+        erased = listed.write()
+        assert b"Greta" not in erased
+        assert (listed.asked, listed.came) == (ListedMatch.read(erased).asked, ListedMatch.read(erased).came)
 
     run(scenario)
