@@ -10,15 +10,17 @@ from typing import Any
 import grpc
 import pytest
 
+from rollbook.match.chain import entropy_commitment
 from rollbook.server.app import Given, Parts
 from rollbook.server.lobby.lobby import ListedMatch
 from rollbook.v1.feed_pb2 import MatchFrame
 from rollbook.v1.match_pb2 import MATCH_STATE_ABORTED, MATCH_STATE_OPEN
 from tests.server.feeds.watching import Theatre, Watch
-from tests.server.rpc.talking import PATIENCE_SECONDS, Person, refusal, refused
+from tests.server.rpc.talking import PATIENCE_SECONDS, Person, entropy, refusal, refused
 
 Answer = MatchFrame.Rematch
 ASKED, ACCEPTED, DECLINED = Answer.ANSWER_ASKED, Answer.ANSWER_ACCEPTED, Answer.ANSWER_DECLINED
+HOUSE = Answer.ANSWER_HOUSE
 
 
 class Hall(Theatre):
@@ -205,5 +207,27 @@ def test_the_lobby_entry_of_a_rematch_keeps_whom_it_asks_when_names_are_erased()
         erased = listed.write()
         assert b"Greta" not in erased
         assert (listed.asked, listed.came) == (ListedMatch.read(erased).asked, ListedMatch.read(erased).came)
+
+    run(scenario)
+
+
+def test_bots_are_not_asked_and_sit_down_again_only_when_they_are_added() -> None:
+    """No seat is kept for them, and others may take it."""
+
+    async def scenario(hall: Hall) -> None:
+        one, bot = hall.person("one"), hall.person("house-rita-heuristic")
+        before = (await one.open()).match_id
+        for seat, person in enumerate((one, bot)):
+            commitment = entropy_commitment(entropy(seat))
+            await person.call("TakeSeat", match_id=before, seat=seat, entropy_commitment=commitment)
+        await hall.get_ready(before, [one, bot])
+        await one.call("Resign", match_id=before)
+        watch = hall.watch(one, before, linger_seconds=60)
+        match_id = (await one.call("OpenMatch", rematch_of=before)).match_id
+        await hall.offered(watch, ASKED, HOUSE)
+        await one.call("TakeSeat", match_id=match_id)
+        await hall.offered(watch, ACCEPTED, HOUSE)
+        assert (await one.call("AddBot", match_id=match_id)).closed_seats
+        watch.leave()
 
     run(scenario)
