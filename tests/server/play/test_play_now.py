@@ -266,7 +266,11 @@ def test_the_opener_withdraws_a_table_only_alone(store: Server) -> None:
     async def scenario(one: Hall, other: Hall) -> None:
         anna, found = await one.seek("anna", "raffzahn")
         assert (await anna.look(found.match_id)).is_opener
-        await other.seek("ben", "raffzahn")
+        bot = await anna.call("AddBot", match_id=found.match_id)
+        await anna.call("FreeSeat", match_id=found.match_id, seat=bot.seat)
+        for name in ("ben", "carla"):
+            assert found.match_id == (await other.person(name).call("PlayNow", game="raffzahn")).match_id
+        await other.person("ben").call("TakeSeat", match_id=found.match_id)
         assert not (await anna.look(found.match_id)).is_opener
         for method, reason in (("AbortMatch", "ROLE_MISSING"), ("AddBot", "NOT_OPENER")):
             assert reason == (await refusal(anna.call(method, match_id=found.match_id))).reason

@@ -67,12 +67,12 @@ class Seats:
             yield kept, bots_at_ms
 
     @asynccontextmanager
-    async def left(self, sight: Sight) -> AsyncIterator[int | None]:
-        """Give the caller's seat at a table of PlayNow back within this context; yields when bots join from now on."""
-        if sight.player not in sight.ledger.players:
+    async def left(self, sight: Sight, player: bytes) -> AsyncIterator[int | None]:
+        """Give a player's seat at a table of PlayNow back within this context; yields as `allowed` does."""
+        holder = sight.metadata.holders.get(player)
+        if not holder or player not in sight.ledger.players:
             yield None
             return
-        holder = self.players.pseudonym(sight.caller.key)
         async with self.pool_seats.leaving(sight.ledger, sight.metadata, holder) as bots_at_ms:
             yield bots_at_ms
 
@@ -182,7 +182,7 @@ class MatchServicer(MatchServiceServicer):
         caller = self._callers.of(context, LIFE_POINTS)
         async with self._located(caller, request):
             sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
-            async with self._seats.left(sight) as bots_at_ms:
+            async with self._seats.left(sight, sight.player) as bots_at_ms:
                 answer = await self._commands.leave_seat(sight, request, bots_at_ms)
             return proto.LeaveSeatResponse(made=self._made(sight, answer))
 
@@ -215,7 +215,9 @@ class MatchServicer(MatchServiceServicer):
         caller = self._callers.of(context, LIFE_POINTS)
         sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
         async with self._located(caller, request):
-            return proto.FreeSeatResponse(made=self._made(sight, await self._commands.free_seat(sight, request)))
+            answer = await self._commands.free_seat(sight, request)
+            async with self._seats.left(sight, sight.ledger.players[request.seat]):
+                return proto.FreeSeatResponse(made=self._made(sight, answer))
 
     async def GetMatch(  # noqa: N802 - named by the contract
         self, request: proto.GetMatchRequest, context: Context
