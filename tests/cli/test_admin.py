@@ -19,7 +19,7 @@ import pytest
 from rollbook.identity.keys import load
 from rollbook.identity.tokens import Issuer, Role
 from rollbook.server.access.bans import LOOK_SECONDS, MOST_BANS
-from rollbook.server.configuration.settings import LIMITS
+from rollbook.server.configuration.limit_table import LIMITS
 from rollbook.server.rpc.admin import LONGEST_PAGE, PAGE
 from rollbook.storage.embedded.server import find_server
 from rollbook.storage.redis.keys import BANS_KEY, lobby_key, partition_of, stream_key

@@ -20,7 +20,8 @@ import pytest
 from rollbook.cli.app import run
 from rollbook.cli.commands.serve import serve
 from rollbook.server.configuration.flags import Flags
-from rollbook.server.configuration.settings import Limits, SettingRefused, Settings
+from rollbook.server.configuration.limit_table import Limits
+from rollbook.server.configuration.settings import SettingRefused, Settings
 from rollbook.server.configuration.sources import EVERY, configure
 from rollbook.server.configuration.table import About, NumberOrAuto, Setting, settings_of
 from rollbook.storage.embedded.server import find_server

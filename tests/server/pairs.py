@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from itertools import count
 
-from rollbook.server.configuration.settings import Limits
+from rollbook.server.configuration.limit_table import Limits
 from rollbook.storage.redis.log import RedisLog
 from tests.server.rpc.talking import World
 from tests.storage.servers import Server

@@ -25,7 +25,8 @@ import rollbook
 from rollbook.identity.service_keys import ServiceKeys
 from rollbook.identity.tokens import Issuer
 from rollbook.server.app import assemble
-from rollbook.server.configuration.settings import Limits, Listen, Settings
+from rollbook.server.configuration.limit_table import Limits
+from rollbook.server.configuration.settings import Listen, Settings
 from rollbook.server.process.lifecycle import serve
 from rollbook.server.process.ports import Listening
 from rollbook.server.process.signals import Shutdown

@@ -23,8 +23,9 @@ from rollbook.identity.service_keys import SigningKey
 from rollbook.identity.tokens import OWN_ISSUER, Role, TrustedIssuer, Verifier
 from rollbook.match.chain import Entry, HeadKeys
 from rollbook.replay_file.key_lines import key_id
-from rollbook.server.app import Given, Parts
-from rollbook.server.configuration.settings import Limits
+from rollbook.server.app import Parts
+from rollbook.server.configuration.limit_table import Limits
+from rollbook.server.given import Given
 from rollbook.server.health.metrics import MeasuredLog, Metrics
 from rollbook.server.lobby.archive_index import ArchiveIndex
 from rollbook.server.lobby.finished_matches import Finished

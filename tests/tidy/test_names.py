@@ -30,6 +30,7 @@ REPEATED: Final[dict[str, dict[str, str]]] = {
         "feed": "`server.rpc` has the servicer, `server.feeds` what it serves",
         "keys": "`identity` has keys for signatures, `storage.redis` those of the store",
         "log": "`storage.archive` and `storage.redis` each fulfil the port of the log",
+        "pools": "`storage` has the port of PlayNow, `server.lobby` what a pool is",
         "port": "`storage` and `storage.archive` each have the port for what lies outside",
         "refusals": "`rules`, `identity` and `server` each refuse for reasons of their own",
         "worker": "`cli` has the program, `server.process` what it runs",

@@ -13,7 +13,7 @@ MOST_FORWARDED: Final = 5
 
 PORT: Final = "service/rollbook/storage/port.py"
 WHOLE: Final = "MatchStore"
-HOLDERS: Final = {PORT, "service/rollbook/server/app.py"}
+HOLDERS: Final = {PORT, "service/rollbook/server/given.py"}
 """Modules that may name the whole store."""
 
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
@@ -16,31 +14,28 @@ from rollbook import __version__
 from rollbook.files import Step, no_step
 from rollbook.identity.issuers import trusted_issuers
 from rollbook.identity.names import ReservedNames
-from rollbook.identity.service_keys import SigningKey
 from rollbook.identity.tokens import LEEWAY_SECONDS, OWN_ISSUER, Issuer, Role, TrustedIssuer, Verifier
 from rollbook.match.chain import HeadKeys
-from rollbook.server.access.bans import Bans, BanStore
+from rollbook.server.access.bans import Bans
 from rollbook.server.access.device_codes import DeviceCodes
-from rollbook.server.access.house_bots import NAMES, Invite
+from rollbook.server.access.house_bots import NAMES
 from rollbook.server.access.limits import Budgets, Held, Rates, Strangers
 from rollbook.server.access.players import Players
 from rollbook.server.addresses import Addresses
-from rollbook.server.configuration.settings import Limits
 from rollbook.server.feeds.feed import Feeds
 from rollbook.server.feeds.lobby_board import Board
 from rollbook.server.feeds.seat_feeds import SeatFeeds
 from rollbook.server.forgetting.forgetter import Forgetter
-from rollbook.server.health.metrics import MeasuredLog, Metrics
+from rollbook.server.given import Given, draw_secret
+from rollbook.server.health.metrics import MeasuredLog
 from rollbook.server.lobby.archive_index import INDEX_NAME, ArchiveIndex
 from rollbook.server.lobby.archivist import Archivist
 from rollbook.server.lobby.finished_matches import Finished
 from rollbook.server.lobby.index_keeper import IndexKeeper
 from rollbook.server.lobby.lobby import StoredLobby
-from rollbook.server.lobby.match_access import Acted, Callers, Sights, is_gateway
+from rollbook.server.lobby.match_access import Callers, Sights, is_gateway
 from rollbook.server.lobby.match_listing import Lists
-from rollbook.server.lobby.pools import Periods
 from rollbook.server.lobby.rematches import Rematches
-from rollbook.server.log_output import announce_act
 from rollbook.server.out.frames import FrameMessages
 from rollbook.server.out.projection import Heads
 from rollbook.server.play.bots import Bots
@@ -68,9 +63,6 @@ from rollbook.server.timers.pool_tables import PoolTables
 from rollbook.server.timers.store_clock import StoreClock, now_ms, steady_ms
 from rollbook.server.timers.sweeper import Sweeper
 from rollbook.storage.archive.log import ArchivedLog
-from rollbook.storage.pools import PoolStore
-from rollbook.storage.port import EventLog, MatchStore
-from rollbook.storage.presence import PresenceStore
 from rollbook.storage.redis.ban_list import BanList
 from rollbook.storage.redis.here import RedisPresence
 from rollbook.storage.redis.master_status import master_statuses
@@ -87,57 +79,6 @@ ARCHIVE: Final = "rollbook.archive"
 
 LOBBY_SECONDS: Final = 1.0
 """How often the lobby board reads the lobby while it has watchers."""
-
-SECRET_BYTES: Final = 32
-
-
-def draw_secret() -> bytes:
-    """A fresh secret from the operating system's generator."""
-    return os.urandom(SECRET_BYTES)
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """The dependencies from which `Parts` builds a service."""
-
-    log: EventLog
-    store: MatchStore
-    """The whole store; events go through `log`."""
-    head_keys: HeadKeys
-    replay_key: SigningKey
-    """Signs replay files only."""
-    service_key: bytes
-    """32 bytes, from which match ids, salts, invitation codes and page tokens are derived."""
-    verifier: Verifier
-    clock_ms: Callable[[], int]
-    """The process's clock, which decides whether tokens have expired; matches use the store's clock."""
-    steady_ms: Callable[[], int] | None = None
-    """A monotonic clock, unaffected when the system clock is set; None: `clock_ms` is used."""
-    guests: Guests | None = None
-    """None: the service accepts no guests."""
-    name: str = ""
-    """The name of the service whose keys these are; empty: derived from the oldest head key."""
-    draw_secret: Callable[[], bytes] = draw_secret
-    limits: Limits = field(default_factory=Limits)
-    addresses: Addresses = field(default_factory=Addresses)
-    metrics: Metrics = field(default_factory=Metrics)
-    finished: Finished | None = None
-    """The archived matches; None: there is no archive."""
-    archives: Callable[[str], bool] = lambda _match_id: True
-    """Whether this process is the one that archives the match of this id."""
-    bans: BanStore | None = None
-    """The stored bans; None: there are no bans."""
-    acted: Acted = announce_act
-    """Called with every act of an operator."""
-    reserved: ReservedNames = field(default_factory=lambda: ReservedNames(NAMES))
-    """Names that no person may choose."""
-    invite: Invite | None = None
-    """Notifies the house of the seats of its bots; None: clients cannot invite bots to a table."""
-    pools: PoolStore | None = None
-    """The stored pools of PlayNow; None: PlayNow is refused."""
-    presence: PresenceStore | None = None
-    """Who is present, in all processes; None: this is not recorded."""
-    periods: Periods = field(default_factory=Periods)
 
 
 class Parts:

@@ -20,7 +20,7 @@ from statistics import median
 from typing import Any, Final
 
 from rollbook.server.access import limits
-from rollbook.server.configuration.settings import Limits
+from rollbook.server.configuration.limit_table import Limits
 from rollbook.server.lobby.match_listing import LONGEST_PAGE
 from tests.bench import results
 from tests.bench.one_caller.costs import costs_of_calls

@@ -8,7 +8,7 @@ from rollbook.match.codec.messages import write_choice
 from rollbook.match.ledger import Ledger
 from rollbook.rules.cant_stop.moves import Stop
 from rollbook.server.app import Parts
-from rollbook.server.configuration.settings import Limits
+from rollbook.server.configuration.limit_table import Limits
 from rollbook.server.rpc.layers import CallLog, Layer, OpenCalls
 from rollbook.v1.games_pb2 import Choice
 from rollbook.v1.table_pb2 import Position

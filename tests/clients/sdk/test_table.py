@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rollbook.rules.catalogue import current
-from rollbook.server.configuration.settings import Limits
+from rollbook.server.configuration.limit_table import Limits
 from rollbook.v1.cant_stop_pb2 import CantStopOptions
 from rollbook.v1.match_pb2 import MATCH_STATE_OPEN, MATCH_STATE_RUNNING
 from rollbook_clients.sdk import GuestsUnreadable, Malformed, RollbookError, Unreachable, connect

@@ -12,7 +12,7 @@ import pytest
 
 from rollbook.match.chain import is_signed, link
 from rollbook.server import app
-from rollbook.server.configuration.settings import Limits
+from rollbook.server.configuration.limit_table import Limits
 from rollbook.server.feeds import feed as feeds
 from rollbook.server.lobby.match_access import Context
 from rollbook.server.rpc.feed import FeedServicer

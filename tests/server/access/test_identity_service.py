@@ -12,7 +12,8 @@ from rollbook.ed25519 import public_key
 from rollbook.identity.tokens import Role
 from rollbook.replay_file.key_lines import key_id
 from rollbook.server.access.device_codes import CODES_PER_HOUR, TRIES_PER_HOUR
-from rollbook.server.configuration.settings import Limits, SettingRefused, Settings
+from rollbook.server.configuration.limit_table import Limits
+from rollbook.server.configuration.settings import SettingRefused, Settings
 from rollbook.server.rpc.identity import RETURNS_PER_HOUR
 from rollbook.v1 import identity_pb2
 from tests.server.rpc.talking import Person, World, refusal, run

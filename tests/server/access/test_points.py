@@ -17,8 +17,9 @@ from rollbook import GATEWAY
 from rollbook.identity.tokens import Role
 from rollbook.server.access import limits
 from rollbook.server.addresses import FORWARDED, Addresses, read_network
-from rollbook.server.app import Given, Parts
-from rollbook.server.configuration.settings import Limits
+from rollbook.server.app import Parts
+from rollbook.server.configuration.limit_table import Limits
+from rollbook.server.given import Given
 from rollbook.server.lobby.match_access import is_gateway
 from rollbook.storage.port import MatchIndex
 from rollbook.v1.match_pb2 import PlayRequest

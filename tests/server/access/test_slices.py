@@ -17,7 +17,7 @@ from rollbook.match.ledger import Visible
 from rollbook.replay_file.container import write
 from rollbook.server import slices
 from rollbook.server.access import limits
-from rollbook.server.configuration.settings import Limits
+from rollbook.server.configuration.limit_table import Limits
 from rollbook.server.out.replay_export import written
 from rollbook.server.rpc import feed
 from tests.replays.replaying import KEYS, recorded

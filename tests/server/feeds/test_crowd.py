@@ -14,7 +14,7 @@ import psutil
 from rollbook.match.chain import link
 from rollbook.match.commands import Choose, Origin
 from rollbook.rules.cant_stop.moves import Stop
-from rollbook.server.configuration.settings import Limits
+from rollbook.server.configuration.limit_table import Limits
 from rollbook.v1 import feed_pb2, feed_pb2_grpc, match_pb2
 from rollbook.v1.events_pb2 import Event
 from rollbook.v1.table_pb2 import Position

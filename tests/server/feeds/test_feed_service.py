@@ -19,7 +19,7 @@ from rollbook.match.events import Chosen
 from rollbook.rules.cant_stop.moves import Stop
 from rollbook.rules.catalogue import current, find
 from rollbook.server import app
-from rollbook.server.configuration.settings import Limits
+from rollbook.server.configuration.limit_table import Limits
 from rollbook.server.feeds import feed as feeds
 from rollbook.server.replica.history import History
 from rollbook.server.rpc import feed as feed_service

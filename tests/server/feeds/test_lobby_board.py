@@ -10,9 +10,9 @@ import pytest
 
 from rollbook.identity.tokens import OWN_ISSUER, Role, Subject
 from rollbook.match.chain import Entry
-from rollbook.server.configuration.settings import Limits
+from rollbook.server.configuration.limit_table import Limits
 from rollbook.server.feeds.lobby_board import COMPARING_LOOKS, HURRIED_LOOKS, MOST_LOOKS, Board
-from rollbook.server.lobby.lobby import ListedMatch
+from rollbook.server.lobby.listed_match import ListedMatch
 from rollbook.storage.port import Announcement, StoreUnavailable
 from rollbook.storage.redis.keys import partition_of
 from rollbook.v1.match_pb2 import MATCH_STATE_GETTING_READY, MATCH_STATE_OPEN, MATCH_STATE_RUNNING

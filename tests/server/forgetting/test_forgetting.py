@@ -10,7 +10,7 @@ import pytest
 
 from rollbook.server.forgetting.erasure import Selection
 from rollbook.server.lobby.archive_index import ArchiveIndex
-from rollbook.server.lobby.lobby import ListedMatch
+from rollbook.server.lobby.listed_match import ListedMatch
 from rollbook.server.lobby.name_guard import NameUses
 from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.storage.port import Appended, LobbyEntry

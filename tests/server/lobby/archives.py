@@ -11,7 +11,8 @@ from typing import Any
 
 import grpc
 
-from rollbook.server.app import Given, Parts
+from rollbook.server.app import Parts
+from rollbook.server.given import Given
 from rollbook.server.lobby.archive_index import ArchiveIndex
 from rollbook.server.lobby.archivist import Archivist
 from rollbook.server.lobby.finished_matches import Finished

@@ -15,7 +15,7 @@ from rollbook.identity.tokens import Role
 from rollbook.match.events import TimedOut
 from rollbook.server.lobby.index_keeper import ROUND_SECONDS
 from rollbook.server.lobby.index_rows import SWEEP, UNHELD
-from rollbook.server.lobby.lobby import ListedMatch
+from rollbook.server.lobby.listed_match import ListedMatch
 from rollbook.storage.embedded.server import find_server
 from rollbook.storage.port import StoreUnavailable
 from rollbook.storage.redis.keys import lobby_key, partition_of

@@ -8,7 +8,7 @@ from typing import Any
 
 import grpc
 
-from rollbook.server.configuration.settings import Limits
+from rollbook.server.configuration.limit_table import Limits
 from rollbook.v1 import match_pb2
 from tests.server.rpc.talking import Person, World, refusal, run
 

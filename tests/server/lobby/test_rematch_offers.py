@@ -11,8 +11,9 @@ import grpc
 import pytest
 
 from rollbook.match.chain import entropy_commitment
-from rollbook.server.app import Given, Parts
-from rollbook.server.lobby.lobby import ListedMatch
+from rollbook.server.app import Parts
+from rollbook.server.given import Given
+from rollbook.server.lobby.listed_match import ListedMatch
 from rollbook.v1.feed_pb2 import MatchFrame
 from rollbook.v1.match_pb2 import MATCH_STATE_ABORTED, MATCH_STATE_OPEN
 from tests.server.feeds.watching import Theatre, Watch

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rollbook.match.chain import entropy_commitment
-from rollbook.server.configuration.settings import Limits
+from rollbook.server.configuration.limit_table import Limits
 from rollbook.server.lobby.rematches import KEPT_SECONDS, MOST_ABORTED
 from rollbook.v1 import match_pb2
 from tests.server.rpc.talking import Person, World, entropy, refusal, run

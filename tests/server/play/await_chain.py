@@ -21,7 +21,8 @@ from rollbook.event_loop import run
 from rollbook.identity.tokens import Issuer
 from rollbook.server import log_output
 from rollbook.server.app import assemble
-from rollbook.server.configuration.settings import Limits, Settings
+from rollbook.server.configuration.limit_table import Limits
+from rollbook.server.configuration.settings import Settings
 from rollbook.server.process.lifecycle import Assembly, Foundation, serve
 from rollbook.server.process.ports import Listening
 from rollbook.server.timers.store_clock import now_ms

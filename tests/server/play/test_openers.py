@@ -8,8 +8,9 @@ from typing import Any
 from rollbook.identity.tokens import Role
 from rollbook.match.chain import entropy_commitment, entropy_of
 from rollbook.server.access.house_bots import NAMES, STRATEGIES, HouseBot, secret_of
-from rollbook.server.app import Given, Parts
-from rollbook.server.configuration.settings import Limits
+from rollbook.server.app import Parts
+from rollbook.server.configuration.limit_table import Limits
+from rollbook.server.given import Given
 from rollbook.v1 import match_pb2
 from rollbook.v1.events_pb2 import Event
 from tests.server.rpc.talking import World, refusal, run

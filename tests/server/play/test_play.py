@@ -10,7 +10,7 @@ import pytest
 
 from rollbook.identity.tokens import OWN_ISSUER, Role, Subject
 from rollbook.rules.catalogue import current
-from rollbook.server.configuration.settings import Limits
+from rollbook.server.configuration.limit_table import Limits
 from rollbook.v1 import games_pb2, match_pb2, table_pb2
 from rollbook.v1.events_pb2 import Event
 from rollbook.v1.refusals_pb2 import RefusalReason

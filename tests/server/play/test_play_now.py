@@ -14,7 +14,7 @@ import pytest
 
 from rollbook.identity.tokens import OWN_ISSUER, Role, Subject
 from rollbook.rules.catalogue import current
-from rollbook.server.configuration.settings import Limits
+from rollbook.server.configuration.limit_table import Limits
 from rollbook.server.lobby.pools import LIVE, SLOW, Periods
 from rollbook.storage.embedded.server import find_server
 from rollbook.storage.pools import Holder

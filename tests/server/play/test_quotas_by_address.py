@@ -15,7 +15,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from rollbook.identity.tokens import Issuer, Role, TrustedIssuer, Verifier
 from rollbook.server.addresses import FORWARDED, Addresses
-from rollbook.server.app import Given, Parts
+from rollbook.server.app import Parts
+from rollbook.server.given import Given
 from rollbook.storage.embedded.server import find_server
 from rollbook.storage.redis.log import RedisLog
 from rollbook.v1.identity_pb2 import SignInRequest

@@ -25,8 +25,9 @@ from rollbook.match.codec.views import read_legal
 from rollbook.replay_file.key_lines import key_id
 from rollbook.rules.game import Listed
 from rollbook.server.addresses import FORWARDED, Addresses
-from rollbook.server.app import Given, Parts
-from rollbook.server.configuration.settings import Limits
+from rollbook.server.app import Parts
+from rollbook.server.configuration.limit_table import Limits
+from rollbook.server.given import Given
 from rollbook.server.rpc.errors import DETAILS
 from rollbook.server.rpc.identity import Guests, guest_verifier
 from rollbook.server.rpc.lasting_server import lasting_server

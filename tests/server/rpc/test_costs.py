@@ -18,7 +18,7 @@ from typing import Any, Final
 import pytest
 
 from rollbook.identity.tokens import Role
-from rollbook.server.configuration.settings import Limits
+from rollbook.server.configuration.limit_table import Limits
 from rollbook.storage.embedded.server import find_server
 from rollbook.storage.redis.connection import Wire
 from rollbook.storage.redis.log import RedisLog

@@ -14,7 +14,7 @@ import grpc
 import pytest
 
 from rollbook.server.addresses import FORWARDED
-from rollbook.server.configuration.settings import Limits
+from rollbook.server.configuration.limit_table import Limits
 from rollbook.v1 import replay_pb2_grpc
 from rollbook.v1.identity_pb2 import SignInRequest
 from rollbook.v1.match_pb2 import PlayRequest

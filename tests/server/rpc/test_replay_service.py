@@ -12,7 +12,7 @@ from rollbook.identity.tokens import Role
 from rollbook.match.dice import Dice
 from rollbook.replay_file.container import LARGEST_FILE, read, without_names
 from rollbook.rules.game import Watcher
-from rollbook.server.configuration.settings import Limits
+from rollbook.server.configuration.limit_table import Limits
 from rollbook.server.rpc import replay
 from rollbook.server.rpc.auditors import Auditors
 from rollbook.v1 import replay_pb2, replay_pb2_grpc

@@ -20,7 +20,8 @@ from rollbook.match.events import Opened, Terms
 from rollbook.match.ledger import Ledger
 from rollbook.replay_file.key_lines import key_id
 from rollbook.rules.catalogue import find
-from rollbook.server.app import Given, Parts
+from rollbook.server.app import Parts
+from rollbook.server.given import Given
 from tests.storage.memory import MemoryLog
 
 SECRET = bytes(32)

@@ -14,7 +14,7 @@ from rollbook.match.commands import Declined, Expire, LeaveSeat, NotDue, Origin,
 from rollbook.match.events import EXPIRED, Sealed, Terms
 from rollbook.server import app
 from rollbook.server.app import Parts
-from rollbook.server.configuration.settings import Limits
+from rollbook.server.configuration.limit_table import Limits
 from rollbook.server.timers.sweeper import EXPIRY_SPARED_MS
 from rollbook.storage.embedded.server import find_server
 from rollbook.storage.port import Appended, AppendResult

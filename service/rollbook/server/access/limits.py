@@ -17,7 +17,7 @@ from cachetools import LRUCache
 
 from rollbook.identity.tokens import Role, Subject
 from rollbook.server.addresses import FORWARDED, Addresses
-from rollbook.server.configuration.settings import Limits
+from rollbook.server.configuration.limit_table import Limits
 from rollbook.server.refusals import Refusal
 from rollbook.server.slices import Slices
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from rollbook.server.configuration.flags import FLAGS
-from rollbook.server.configuration.settings import LIMITS
+from rollbook.server.configuration.limit_table import LIMITS
 from rollbook.server.configuration.sources import Configuration, Sourced
 from rollbook.server.configuration.table import Scope, Setting
 

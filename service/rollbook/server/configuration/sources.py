@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from rollbook.server.configuration.flags import FLAGS
-from rollbook.server.configuration.settings import LIMITS, Limits, SettingRefused, Settings
+from rollbook.server.configuration.limit_table import LIMITS, Limits
+from rollbook.server.configuration.settings import SettingRefused, Settings
 from rollbook.server.configuration.table import close, quoted
 
 EVERY: Final = {setting.key: setting for setting in (*FLAGS, *LIMITS)}

@@ -15,9 +15,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import aclosing, asynccontextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from typing import Final
 
 from rollbook.match.chain import Entry, Position, genesis
@@ -28,6 +27,7 @@ from rollbook.server.access.limits import EXPENSIVE, no_budget, turn
 from rollbook.server.failures import MatchUnknown, TailLost
 from rollbook.server.feeds.channel import FELL_BEHIND, Bell, Channel, DelayedChannel, Waker
 from rollbook.server.feeds.delays import Delays
+from rollbook.server.feeds.linger import Linger, extended
 from rollbook.server.feeds.seat_feeds import SeatFeeds
 from rollbook.server.feeds.watch_table import END_REASONS, TABLE, WatchAction, WatchInput, WatchState
 from rollbook.server.loops import BackgroundLoop
@@ -38,13 +38,12 @@ from rollbook.server.out.frames import (
     FellBehindFrame,
     Frame,
     HeartbeatFrame,
-    RematchFrame,
     RevealedFrame,
 )
 from rollbook.server.replica.replica import Replica
 from rollbook.server.replica.replicas import Replicas
 from rollbook.storage.port import MOST_BEHIND, Announcement, EventLog, StoreUnavailable
-from rollbook.v1.feed_pb2 import END_REASON_DRAINING, END_REASON_MATCH_OVER, END_REASON_TOKEN_EXPIRED, MatchFrame
+from rollbook.v1.feed_pb2 import END_REASON_DRAINING, END_REASON_TOKEN_EXPIRED, EndReason
 
 BEAT_SECONDS: Final = 4.0
 """A watcher receives a heartbeat after this much silence."""
@@ -55,9 +54,6 @@ WAIT_SECONDS: Final = 5.0
 PAUSE_SECONDS: Final = 0.1
 """Before listening again after a connection has ended."""
 
-LOOK_SECONDS: Final = 0.4
-"""The period in which a lingering watch looks for a rematch."""
-
 GUARD_SECONDS: Final = 2.0
 """The period in which every watched log is compared, as long as MOST_COMPARED_A_SECOND allows it."""
 
@@ -66,14 +62,6 @@ MOST_COMPARED: Final = 50
 
 MOST_COMPARED_A_SECOND: Final = 1_000
 """The limit on comparisons, however many logs are watched."""
-
-
-@dataclass(frozen=True, slots=True)
-class Linger:
-    """How long a watch goes on after the end of the match, and what finds the rematch meanwhile."""
-
-    seconds: float
-    find: Callable[[Ledger], Awaitable[MatchFrame.Rematch | None]]
 
 
 class Feeds:
@@ -167,11 +155,14 @@ class Feeds:
                 perspective = perspective_of(replica.ledger)
                 yield ConfirmedFrame(perspective, start, channel.ledger)
                 at, state = start, WatchState.CATCHING_UP
+                # Only a watcher with a seat may know who is present.
+                present = self._seat_feeds.here if self._seat_feeds and isinstance(perspective, int) else None
                 here: tuple[bool, ...] = ()
                 while state is not WatchState.ENDED:
                     silent = False
                     waits = state is WatchState.FOLLOWING and not self._draining and replica.failure is None
-                    if waits and not channel.goes_on(at) and self._here(replica.ledger, perspective) == here:
+                    has_news = present is not None and present(replica.ledger) != here
+                    if waits and not has_news and not channel.goes_on(at):
                         silent = not await channel.bell.wait(plays=isinstance(perspective, int))
                     if replica.failure is not None:
                         raise replica.failure
@@ -179,8 +170,10 @@ class Feeds:
                     ledger = replica.ledger
                     closed = ledger.closing is not None and ledger.closing.sequence <= at.sequence
                     changed = not closed and perspective_of(ledger) != perspective
-                    visible, present = channel.ledger, self._here(ledger, perspective)
-                    silent = silent or (state is WatchState.FOLLOWING and present != here)
+                    visible = channel.ledger
+                    silent = silent or (
+                        present is not None and state is WatchState.FOLLOWING and present(ledger) != here
+                    )
                     observed = self._observe(visible, at, expired=expired(), changed=changed, silent=silent)
                     action, state = TABLE[state, observed]
                     if action is WatchAction.SEND_EVENTS and visible is not None:
@@ -192,18 +185,12 @@ class Feeds:
                     elif action is WatchAction.SEND_FELL_BEHIND:
                         yield FellBehindFrame(at)
                     elif action is WatchAction.SEND_HEARTBEAT and visible is not None:
-                        here = present
+                        here = here if present is None else present(ledger)
                         yield HeartbeatFrame(visible, channel.delay_ms, here)
                     elif action is WatchAction.REVEAL:
                         yield RevealedFrame(tuple(channel.events))
                     if state is WatchState.ENDED:
                         yield EndedFrame(END_REASONS[observed], at)
-
-    def _here(self, ledger: Ledger, perspective: Perspective) -> tuple[bool, ...]:
-        """The seats that are present, for a watcher with a seat; empty for others, who may not know."""
-        if self._seat_feeds is None or not isinstance(perspective, int):
-            return ()
-        return self._seat_feeds.here(ledger)
 
     def _ring_players(self, match_id: str) -> None:
         if (channel := self._live.get(match_id)) is not None:
@@ -213,36 +200,14 @@ class Feeds:
         self, watch: AsyncGenerator[Frame, None], match_id: str, expired: Callable[[], bool], linger: Linger
     ) -> AsyncGenerator[Frame, None]:
         """Yield the frames of a watch; before the end of a match with a result, a seat gets what `linger` finds."""
-        is_seat = False
-        async with aclosing(watch):
-            async for frame in watch:
-                if isinstance(frame, ConfirmedFrame):
-                    is_seat = isinstance(frame.perspective, int)
-                if isinstance(frame, EndedFrame) and frame.reason == END_REASON_MATCH_OVER and is_seat:
-                    ledger = await self._replicas.ledger(match_id)
-                    async for later in self._found(ledger, expired, linger):
-                        yield later
-                    reason = END_REASON_TOKEN_EXPIRED if expired() else frame.reason
-                    yield EndedFrame(END_REASON_DRAINING if self._draining else reason, frame.position)
-                else:
-                    yield frame
 
-    async def _found(
-        self, ledger: Ledger, expired: Callable[[], bool], linger: Linger
-    ) -> AsyncGenerator[RematchFrame | HeartbeatFrame, None]:
-        if ledger.match.sealed is None or ledger.match.sealed.aborted is not None:
-            return
-        loop, shown = asyncio.get_running_loop(), None
-        until, beat = loop.time() + linger.seconds, loop.time() + BEAT_SECONDS
-        while not self._draining and not expired() and loop.time() < until:
-            found = await linger.find(ledger)
-            if found is not None and found != shown:
-                shown = found
-                yield RematchFrame(found)
-            elif loop.time() >= beat:
-                beat = loop.time() + BEAT_SECONDS
-                yield HeartbeatFrame(ledger, 0)
-            await asyncio.sleep(LOOK_SECONDS)
+        def ending() -> EndReason.ValueType | None:
+            if self._draining:
+                return END_REASON_DRAINING
+            return END_REASON_TOKEN_EXPIRED if expired() else None
+
+        async for frame in extended(watch, lambda: self._replicas.ledger(match_id), ending, linger, BEAT_SECONDS):
+            yield frame
 
     def _observe(
         self, visible: Ledger | None, at: Position, *, expired: bool, changed: bool, silent: bool

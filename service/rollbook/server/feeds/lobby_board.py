@@ -23,7 +23,8 @@ from rollbook.identity.tokens import OWN_ISSUER, Role, Subject
 from rollbook.server.access.limits import LOBBY_ROWS_A_POINT, no_budget, owe
 from rollbook.server.access.players import Players
 from rollbook.server.failures import BROKEN, MatchUnknown
-from rollbook.server.lobby.lobby import ListedMatch, StoredLobby
+from rollbook.server.lobby.listed_match import ListedMatch
+from rollbook.server.lobby.lobby import StoredLobby
 from rollbook.server.lobby.match_access import Sights, judges
 from rollbook.server.slices import Slices
 from rollbook.storage.archive.port import ArchiveUnavailable

@@ -20,7 +20,7 @@ from rollbook.replay_file.container import NotAReplay, read, without_names
 from rollbook.server.forgetting.kept_names import Place
 from rollbook.server.lobby.archive_index import ArchiveIndex
 from rollbook.server.lobby.finished_matches import Finished
-from rollbook.server.lobby.lobby import ListedMatch
+from rollbook.server.lobby.listed_match import ListedMatch
 from rollbook.storage.archive.log import ArchivedLog
 from rollbook.storage.archive.port import Archive
 from rollbook.storage.redis.log import RedisLog

@@ -16,7 +16,7 @@ from typing import Final, TypeVar
 import structlog
 
 from rollbook.identity.names import plain_name
-from rollbook.server.lobby.lobby import ListedMatch
+from rollbook.server.lobby.listed_match import ListedMatch
 from rollbook.storage.archive.port import ArchiveUnavailable
 
 FORMAT: Final = 2

@@ -22,7 +22,8 @@ from rollbook.replay_file.container import NotAReplay, write
 from rollbook.server.health.metrics import Metrics
 from rollbook.server.lobby.finished_matches import UNKNOWN, Finished
 from rollbook.server.lobby.index_rows import ARCHIVE, OVER, list_of
-from rollbook.server.lobby.lobby import ListedMatch, StoredLobby
+from rollbook.server.lobby.listed_match import ListedMatch
+from rollbook.server.lobby.lobby import StoredLobby
 from rollbook.server.loops import BackgroundLoop
 from rollbook.server.out.replay_export import sealed_replay
 from rollbook.server.replica.lost_logs import LostTails

@@ -16,7 +16,7 @@ from rollbook.match.ledger import Ledger
 from rollbook.replay_file.container import NotAReplay
 from rollbook.rules.refusals import RefusedByRules
 from rollbook.server.lobby.archive_index import ArchiveIndex, Wanted
-from rollbook.server.lobby.lobby import ListedMatch
+from rollbook.server.lobby.listed_match import ListedMatch
 from rollbook.server.lobby.name_guard import NameUses
 from rollbook.server.out.summary import summary_message
 from rollbook.storage.archive.log import ArchivedLog, entries_of, whole

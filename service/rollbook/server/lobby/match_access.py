@@ -23,7 +23,8 @@ from rollbook.server.access.bans import Bans
 from rollbook.server.access.limits import EVENTS_A_POINT, Budgets, Strangers, turn
 from rollbook.server.access.players import Players
 from rollbook.server.failures import BROKEN, LOST, MatchUnknown, RulesetUnknown
-from rollbook.server.lobby.lobby import MatchMetadata, StoredLobby
+from rollbook.server.lobby.listed_match import MatchMetadata
+from rollbook.server.lobby.lobby import StoredLobby
 from rollbook.server.lobby.pools import people_at
 from rollbook.server.lobby.rematches import Rematches
 from rollbook.server.out.projection import perspective_of

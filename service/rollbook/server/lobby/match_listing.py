@@ -22,7 +22,8 @@ from rollbook.server.access.players import Players
 from rollbook.server.lobby.archive_index import Wanted
 from rollbook.server.lobby.finished_matches import Finished
 from rollbook.server.lobby.index_rows import ASKING, UNHELD, list_of, named, seats_of
-from rollbook.server.lobby.lobby import ListedMatch, StoredLobby
+from rollbook.server.lobby.listed_match import ListedMatch
+from rollbook.server.lobby.lobby import StoredLobby
 from rollbook.server.lobby.match_access import Sights, judges
 from rollbook.server.lobby.rematches import Rematches, asking
 from rollbook.server.refusals import Refusal

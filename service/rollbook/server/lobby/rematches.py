@@ -14,7 +14,8 @@ from rollbook.identity.tokens import Subject
 from rollbook.match.ledger import Ledger
 from rollbook.server.access.players import Players
 from rollbook.server.failures import BROKEN, MatchUnknown
-from rollbook.server.lobby.lobby import ListedMatch, MatchMetadata, StoredLobby
+from rollbook.server.lobby.listed_match import ListedMatch, MatchMetadata
+from rollbook.server.lobby.lobby import StoredLobby
 from rollbook.server.refusals import Refusal
 from rollbook.server.replica.replicas import Replicas
 from rollbook.storage.archive.port import ArchiveUnavailable

@@ -10,7 +10,7 @@ from rollbook.match.ledger import Ledger
 from rollbook.server.access.house_bots import STRATEGIES, STRATEGY, HouseBot, Invite, bots_of
 from rollbook.server.access.players import Players
 from rollbook.server.failures import RequestReused
-from rollbook.server.lobby.lobby import MatchMetadata
+from rollbook.server.lobby.listed_match import MatchMetadata
 from rollbook.server.lobby.match_access import Sight
 from rollbook.server.lobby.pools import people_at
 from rollbook.server.lobby.rematches import Rematches

@@ -13,7 +13,8 @@ from rollbook.server.access.bans import Bar
 from rollbook.server.access.players import Players
 from rollbook.server.failures import BROKEN, MatchUnknown
 from rollbook.server.lobby.index_rows import seats_of
-from rollbook.server.lobby.lobby import ListedMatch, StoredLobby
+from rollbook.server.lobby.listed_match import ListedMatch
+from rollbook.server.lobby.lobby import StoredLobby
 from rollbook.server.play.matches import Matches
 from rollbook.server.play.quotas import Quotas
 from rollbook.v1.match_pb2 import MATCH_STATE_OPEN, MATCH_STATE_RUNNING

@@ -17,7 +17,7 @@ from rollbook.rules.catalogue import AnyGame, current, find
 from rollbook.rules.options import Options
 from rollbook.rules.refusals import Invalid, Reason
 from rollbook.server.access.players import Players
-from rollbook.server.configuration.settings import Limits
+from rollbook.server.configuration.limit_table import Limits
 from rollbook.server.lobby.beside import Beside
 from rollbook.server.lobby.match_access import Sights, check_request_id, require
 from rollbook.server.lobby.rematches import MOST_ABORTED

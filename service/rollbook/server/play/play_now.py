@@ -11,9 +11,10 @@ from rollbook.match.events import Terms
 from rollbook.rules.catalogue import AnyGame, current
 from rollbook.rules.refusals import Invalid, Reason
 from rollbook.server.access.players import Players
-from rollbook.server.configuration.settings import Limits
+from rollbook.server.configuration.limit_table import Limits
 from rollbook.server.failures import RequestReused
-from rollbook.server.lobby.lobby import ListedMatch, StoredLobby
+from rollbook.server.lobby.listed_match import ListedMatch
+from rollbook.server.lobby.lobby import StoredLobby
 from rollbook.server.lobby.match_access import check_request_id, require
 from rollbook.server.lobby.pools import PaceTerms
 from rollbook.server.play.opener import Opener

@@ -13,7 +13,7 @@ from rollbook.identity.references import request_hash
 from rollbook.match.commands import Abort, Declined, LeaveSeat, NotDue, Origin
 from rollbook.match.ledger import Ledger
 from rollbook.server.lobby.beside import Beside
-from rollbook.server.lobby.lobby import MatchMetadata
+from rollbook.server.lobby.listed_match import MatchMetadata
 from rollbook.server.lobby.pools import Periods, is_open, people_at
 from rollbook.server.play.matches import Matches
 from rollbook.server.refusals import Refusal

@@ -25,9 +25,10 @@ from rollbook.match.commands import Declined
 from rollbook.server.access.house_bots import HouseBot
 from rollbook.server.access.limits import limited_address
 from rollbook.server.access.players import Players
-from rollbook.server.configuration.settings import Limits
+from rollbook.server.configuration.limit_table import Limits
 from rollbook.server.failures import RequestReused
-from rollbook.server.lobby.lobby import ListedMatch, StoredLobby
+from rollbook.server.lobby.listed_match import ListedMatch
+from rollbook.server.lobby.lobby import StoredLobby
 from rollbook.server.refusals import Refusal
 from rollbook.storage.port import Full, Quota, QuotaBooks, Reserved, SharedClock, StoreUnavailable, TokenBuckets
 from rollbook.v1.match_pb2 import MATCH_STATE_GETTING_READY, MATCH_STATE_OPEN

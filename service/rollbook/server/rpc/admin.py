@@ -12,7 +12,8 @@ from typing import Final
 from rollbook.identity.tokens import LONGEST_TEXT, OWN_ISSUER, Role, Subject
 from rollbook.server.access.bans import Bans, Bar, Barred
 from rollbook.server.addresses import bannable_network, is_single
-from rollbook.server.configuration.settings import LIMITS, Settings
+from rollbook.server.configuration.limit_table import LIMITS
+from rollbook.server.configuration.settings import Settings
 from rollbook.server.configuration.table import without_credentials
 from rollbook.server.health.process_health import Vitals
 from rollbook.server.lobby.match_access import Acted, Callers, Context, Sights

@@ -14,7 +14,8 @@ from rollbook.match.ledger import Ledger
 from rollbook.rules.game import Perspective
 from rollbook.server.access.limits import LOBBY_POINTS, STREAM_POINTS, Held, turn
 from rollbook.server.failures import MatchUnknown
-from rollbook.server.feeds.feed import Feeds, Linger
+from rollbook.server.feeds.feed import Feeds
+from rollbook.server.feeds.linger import Linger
 from rollbook.server.feeds.lobby_board import Board
 from rollbook.server.feeds.seat_feeds import SeatFeeds
 from rollbook.server.lobby.match_access import Callers, Context, Sights

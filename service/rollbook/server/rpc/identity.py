@@ -18,7 +18,7 @@ from rollbook.replay_file.key_lines import keys_of_service
 from rollbook.server.access.bans import Bans
 from rollbook.server.access.device_codes import DeviceCodes
 from rollbook.server.access.limits import Rates, Strangers
-from rollbook.server.configuration.settings import Limits
+from rollbook.server.configuration.limit_table import Limits
 from rollbook.server.lobby.match_access import Callers, Context
 from rollbook.server.play.quotas import GuestQuota
 from rollbook.server.refusals import Refusal

@@ -15,7 +15,7 @@ from rollbook.replay_file.key_lines import keys_of_service, write_keys
 from rollbook.rules.game import Watcher
 from rollbook.server.access.limits import EVENTS_A_POINT, SENT_EVENTS_A_POINT, STREAM_POINTS, Held, owe, turn
 from rollbook.server.addresses import Addresses
-from rollbook.server.configuration.settings import Limits
+from rollbook.server.configuration.limit_table import Limits
 from rollbook.server.lobby.match_access import Callers, Context, Sight, Sights
 from rollbook.server.out.replay_export import sealed_replay, seen_replay, written
 from rollbook.server.refusals import Refusal

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from rollbook.match.ledger import Ledger
-from rollbook.server.lobby.lobby import MatchMetadata, StoredLobby
+from rollbook.server.lobby.listed_match import MatchMetadata
+from rollbook.server.lobby.lobby import StoredLobby
 from rollbook.server.lobby.pools import people_at
 from rollbook.server.play.bots import Bots
 from rollbook.server.play.pool_seats import PoolSeats

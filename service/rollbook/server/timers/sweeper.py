@@ -46,7 +46,8 @@ from rollbook.server.failures import MatchUnknown, TailLost
 from rollbook.server.health.metrics import OTHER_GAMES, Metrics
 from rollbook.server.lobby.index_keeper import IndexKeeper
 from rollbook.server.lobby.index_rows import ALONE_SECONDS, ARCHIVE, MOST_SPARED_MS, NOT_OVER, SWEEP, has_clock
-from rollbook.server.lobby.lobby import ListedMatch, StoredLobby
+from rollbook.server.lobby.listed_match import ListedMatch
+from rollbook.server.lobby.lobby import StoredLobby
 from rollbook.server.lobby.pools import is_open
 from rollbook.server.loops import BackgroundLoop
 from rollbook.server.play.matches import Matches
