@@ -27,7 +27,7 @@ from rollbook_clients.web import (
 from rollbook_clients.web.policy import Policy
 from rollbook_clients.web.visit import LANGUAGE, Page, PageOptions, Visit, handled
 from rollbook_clients.web.words import LANGUAGES
-from rollbook_replays.games.picture import SHEET
+from rollbook_replays.games.sheet import SHEET
 
 
 async def set_language(visit: Visit) -> Response:

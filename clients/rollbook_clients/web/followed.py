@@ -146,6 +146,11 @@ class FollowedMatch:
             log = self._logs[words.language] = ShownLog(self.match.id)
         return log.items(self._events, self.seating(words))
 
+    def newest(self, words: Words) -> Markup:
+        """The newest sentence of the log, as far as `log` has formatted it."""
+        log = self._logs.get(words.language)
+        return Markup() if log is None else log.newest
+
     @property
     def on_turn(self) -> int | None:
         """The seat whose turn it is; None if the match is not running or the view has no seat."""

@@ -25,6 +25,8 @@ class ShownLog:
         self._story = Story()
         self._told = 0
         self._items: deque[str] = deque(maxlen=SHOWN_EVENTS)
+        self.newest = Markup()
+        """The newest sentence."""
 
     def items(self, events: Sequence[Event], seating: Seating) -> Markup:
         """The list for all events so far; only events that are new since the last call are formatted."""
@@ -35,7 +37,8 @@ class ShownLog:
 
     def _written(self, event: Event, seating: Seating) -> str:
         """The sentences of one event as list items; leaves out those that the next sentence implies."""
-        texts = (each.text for each in self._story.tell(event, seating) if not each.is_implied)
+        texts = [each.text for each in self._story.tell(event, seating) if not each.is_implied]
+        self.newest = marked(texts[-1]) if texts else self.newest
         number = event.sequence
         replay = f"/matches/{self._match_id}/replay?at={number}"
         return "".join(

@@ -25,11 +25,11 @@ from rollbook_clients.terminal.film import Account, Film, NotShown, StillHidden
 from rollbook_clients.terminal.known_game import KnownGame
 from rollbook_clients.web.admission import match_id_of, match_of
 from rollbook_clients.web.log import marked
-from rollbook_clients.web.scenes import drawn
+from rollbook_clients.web.surface import plates, surface
 from rollbook_clients.web.timeline import timeline
 from rollbook_clients.web.visit import Visit
 from rollbook_replays.games import presentation
-from rollbook_replays.games.seats import Seating, seat_style, sign
+from rollbook_replays.games.seats import Seating
 from rollbook_replays.narration import seating_of
 
 MOST_FILMS: Final = 64
@@ -135,10 +135,10 @@ def _answer(visit: Visit, reel: Reel) -> Response:
     """One moment, as a page or, for scripts, as JSON."""
     eyes = eyes_of(reel.film, visit.request.query_params.get("eyes", ""))
     at = _asked(visit, reel.film)
-    seating = _seating(visit, reel, eyes)
+    moment = _moment(visit, reel, at, eyes)
     if _wants_data(visit):
-        return visit.answered(JSONResponse(_moment(reel.film, at, eyes, seating)))
-    return _page(visit, reel, eyes, _moment(reel.film, at, eyes, seating))
+        return visit.answered(JSONResponse(moment))
+    return _page(visit, reel, eyes, moment)
 
 
 def _asked(visit: Visit, film: Film) -> int:
@@ -155,17 +155,22 @@ def _asked(visit: Visit, film: Film) -> int:
     return at
 
 
-def _moment(film: Film, at: int, eyes: Perspective, seating: Seating) -> dict[str, Any]:
+def _moment(visit: Visit, reel: Reel, at: int, eyes: Perspective) -> dict[str, Any]:
     """Board and log of one moment."""
+    film, seating = reel.film, _seating(visit, reel, eyes)
     lines = Account(film, eyes).until(at, seating)
     known = KnownGame(film.game, presentation(film.game.name))
+    view = film.view(at, eyes)
+    table = surface(known, view, seating)
+    players = plates(known, view, seating, film.opened.names)
+    board = visit.page.render("_surface.html", visit.words, surface=table, players=players)
     is_last = at == len(film)
     wait_ms = 0 if is_last else film.frames[at].time_ms - film.frames[at - 1].time_ms
     return {
         "at": at,
         "eyes": name_of(eyes),
         "where": seating.words("replay.where", number=at, turn=film.turn_at(at)),
-        "board": str(drawn(known, film.view(at, eyes), seating)),
+        "board": board,
         "lines": [str(marked(line.text)) for line in lines if not line.is_implied][-SHOWN_LINES:],
         "wait_ms": min(wait_ms, LONGEST_WAIT_MS),
         "is_last": is_last,
@@ -180,16 +185,15 @@ def _seating(visit: Visit, reel: Reel, eyes: Perspective) -> Seating:
 def _page(visit: Visit, reel: Reel, eyes: Perspective, moment: dict[str, Any]) -> Response:
     film = reel.film
     seating = _seating(visit, reel, eyes)
-    seats = [(sign(seat), seat_style(seat), seating.name(seat)) for seat in range(len(film.opened.names))]
     spoils = visit.request.query_params.get("spoilers") == "yes"
     return visit.show(
         "replay.html",
         title=film.game.title,
+        game=film.game.name,
         moment=moment | {"board": Markup(moment["board"]), "lines": [Markup(line) for line in moment["lines"]]},  # noqa: S704 - drawn and marked here
         here=reel.path,
         live=reel.live,
         behind=len(film) - moment["at"] if reel.live else 0,
-        seats=seats,
         perspectives=[(name_of(each), _eyes_said(each, seating)) for each in film.perspectives],
         length=len(film) if spoils or reel.live else None,
         timeline=timeline(film, visit.words) if spoils else None,

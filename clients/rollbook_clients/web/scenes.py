@@ -23,34 +23,11 @@ from rollbook_clients.terminal.clocks import away_text, until_ms
 from rollbook_clients.terminal.known_game import KnownGame, bot_mark
 from rollbook_clients.web.followed import FollowedMatch
 from rollbook_clients.web.log import marked
-from rollbook_replays.games.blocks import Room
+from rollbook_clients.web.surface import ShownPlayer, Surface, score_of, sign_of, surface
 from rollbook_replays.games.presentation import Menu, MenuEntry, Picking, differing
-from rollbook_replays.games.seats import Seating, seat_style, sign
+from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
 from rollbook_replays.narration import aborted
-from rollbook_replays.text import plain
-
-
-@dataclass(frozen=True, slots=True)
-class ShownPlayer:
-    """One seat beside the board."""
-
-    seat: int
-    sign: str
-    style: str
-    name: str
-    bot: str
-    """The words that mark a bot; empty for a person."""
-    is_taken: bool
-    is_own: bool
-    on_turn: bool
-    out: str
-    """How the seat left the match early, as text; empty if it did not."""
-    away: str
-    """For how long its player is away, as text; empty if present or unknown."""
-    place: int | None
-    left_ms: int | None
-    """Milliseconds left on its clock; None while the clock does not run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +36,8 @@ class ChoiceEntry:
 
     id: str
     label: str
+    brief: str
+    """The label for narrow places; empty if there is none."""
     note: str
     value: str
     """The encoded choice; empty for a heading and for a choice that is impossible."""
@@ -73,6 +52,8 @@ class ShownPiece:
     name: int
     label: Markup
     is_picked: bool
+    fits: bool
+    """Whether it is part of a choice that is legal at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +66,16 @@ class Scene:
     state: int
     position: str
     sequence: int
-    board: Markup
+    surface: Surface
+    newest: Markup
+    """The newest sentence of the log."""
     status: str
     is_own_turn: bool
     players: tuple[ShownPlayer, ...]
     choices: tuple[ChoiceEntry, ...]
     pieces: tuple[ShownPiece, ...]
+    alike: str
+    """Pairs of a thing and the thing like it that the choices name, as `die-7=die-3 …`."""
     notes: tuple[str, ...]
     log: Markup
     own: int | None
@@ -100,6 +85,10 @@ class Scene:
     has_won: bool
     asks: bool
     """Whether a rematch waits for the viewer's answer."""
+    winners: str
+    """The names of the winners; empty while there are none."""
+    ranking: tuple[ShownPlayer, ...]
+    """The players by place; empty while there are no places."""
     is_away: bool
     motion: str
     bots_ms: int | None
@@ -115,6 +104,7 @@ def scene(tail: FollowedMatch, words: Words, picked: Iterable[int] = ()) -> Scen
     players = _players(tail, seating, words, is_over=is_over)
     pieces, choices = _choices(tail, seating, set(picked))
     position = tail.position
+    ranking = tuple(sorted((each for each in players if each.place), key=lambda each: each.place or 0))
     own = None if tail.own is None else players[tail.own] if tail.own < len(players) else None
     return Scene(
         match_id=tail.match.id,
@@ -123,20 +113,24 @@ def scene(tail: FollowedMatch, words: Words, picked: Iterable[int] = ()) -> Scen
         state=summary.state,
         position="" if position is None else f"{position.sequence}.{position.link.hex()}",
         sequence=0 if position is None else position.sequence,
-        board=_board(tail, seating),
+        surface=_surface(tail, seating),
         status=_status(tail, seating, words),
         is_own_turn=bool(choices or pieces),
         players=players,
         choices=choices,
         pieces=pieces,
+        alike=_alike(tail, choices) if choices and not pieces else "",
         notes=tuple(_notes(tail, seating, words)),
         log=tail.log(words),
+        newest=tail.newest(words),
         own=tail.own,
         is_open=summary.state == MATCH_STATE_OPEN,
         is_running=summary.state == MATCH_STATE_RUNNING and not tail.has_ended,
         is_over=is_over,
         has_won=own is not None and own.place == 1,
         asks=is_over and tail.news.asks_you,
+        winners=words.both([player.name for player in ranking if player.place == 1] or [""]),
+        ranking=ranking,
         is_away=tail.is_away,
         motion="roll" if tail.last_kind == "happened" else "move",
         bots_ms=until_ms(summary.bots_at_ms) if summary.bots_at_ms else None,
@@ -154,17 +148,11 @@ def title(summary: MatchSummary, known: KnownGame | None) -> str:
     return summary.game if known is None else str(known.rules.title)
 
 
-def drawn(known: KnownGame, view: Any, seating: Seating) -> Markup:
-    """The board as HTML: a picture, or plain text for games without pictures."""
-    if known.shown.picture is not None:
-        return Markup(known.shown.picture(view, seating.words).inline())  # noqa: S704 - shapes escape what is in them
-    return Markup("<pre class='letters'>{}</pre>").format(plain(known.shown.board(view, seating, Room())))
-
-
-def _board(tail: FollowedMatch, seating: Seating) -> Markup:
+def _surface(tail: FollowedMatch, seating: Seating) -> Surface:
     if tail.known is None or tail.view is None:
-        return Markup("<p>{}</p>").format(seating.words("table.no_game"))
-    return drawn(tail.known, tail.view, seating)
+        text = Markup("<p>{}</p>").format(seating.words("table.no_game"))
+        return Surface("", text, Markup(), (), ())
+    return surface(tail.known, tail.view, seating)
 
 
 def out(gone: str, words: Words, *, is_over: bool) -> str:
@@ -181,16 +169,21 @@ def out(gone: str, words: Words, *, is_over: bool) -> str:
 def _players(tail: FollowedMatch, seating: Seating, words: Words, *, is_over: bool) -> tuple[ShownPlayer, ...]:
     summary, on_turn = tail.summary, tail.on_turn
     places = list(summary.places.places) if summary.HasField("places") else []
+    is_played = summary.state not in {MATCH_STATE_OPEN, MATCH_STATE_GETTING_READY}
+    view = tail.view if is_played else None
+    scores = [score_of(tail.known, view, number, seating) for number in range(len(summary.seats))]
     return tuple(
         ShownPlayer(
             seat=number,
-            sign=sign(number),
-            style=seat_style(number),
+            mark=sign_of(number),
             name=seating.name(number) if seat.taken else "",
             bot=bot_mark(seat, words),
             is_taken=seat.taken,
             is_own=number == tail.own,
             on_turn=number == on_turn,
+            points=scores[number][0],
+            unit=scores[number][1],
+            is_ready=seat.ready,
             out=out(tail.gone(number), words, is_over=is_over) if seat.forfeited else "",
             away=away_text(tail.away[number], words) if number in tail.away and seat.taken and not is_over else "",
             place=places[number] if places else None,
@@ -208,9 +201,38 @@ def _choices(
     menu: Menu = tail.known.menu(tail.view, tail.legal.message, seating)
     if not isinstance(menu, Picking):
         return (), tuple(_entry(entry, tail, f"choice-{n}") for n, entry in enumerate(menu, 1))
-    pieces = tuple(ShownPiece(piece.name, marked(piece.text), piece.name in picked) for piece in menu.pieces)
-    entries = menu.entries(sorted(picked)) if picked else ()
+    pieces = tuple(
+        ShownPiece(piece.name, marked(piece.text), piece.name in picked, piece.name in menu.fitting)
+        for piece in menu.pieces
+    )
+    entries = menu.entries(sorted(picked)) if picked else menu.offers
     return pieces, tuple(_entry(entry, tail, f"choice-{n}") for n, entry in enumerate(entries, 1))
+
+
+def choices_of(menu: Menu) -> Iterable[Any]:
+    """All choices of a menu, those in submenus included; of pieces to pick, the choices that are ready."""
+    for entry in menu.offers if isinstance(menu, Picking) else menu:
+        if entry.choice is not None:
+            yield entry.choice
+        yield from choices_of(entry.entries)
+
+
+def _alike(tail: FollowedMatch, choices: Iterable[ChoiceEntry]) -> str:
+    """Pairs of a thing that no choice names and a thing like it that one does, as `die-7=die-3`."""
+    if tail.known is None:
+        return ""
+    named = set(" ".join(_touches(choices)).split())
+    pairs = []
+    for group in tail.known.shown.alike(tail.view):
+        named_first = next((thing for thing in group if thing in named), None)
+        pairs += [f"{thing}={named_first}" for thing in group if named_first and thing not in named]
+    return " ".join(pairs)
+
+
+def _touches(choices: Iterable[ChoiceEntry]) -> Iterable[str]:
+    for choice in choices:
+        yield choice.touches
+        yield from _touches(choice.entries)
 
 
 def _entry(entry: MenuEntry, tail: FollowedMatch, name: str) -> ChoiceEntry:
@@ -220,7 +242,7 @@ def _entry(entry: MenuEntry, tail: FollowedMatch, name: str) -> ChoiceEntry:
         value = base64.urlsafe_b64encode(message).decode()
         touches = " ".join(tail.known.shown.touched(tail.view, entry.choice))
     inside = tuple(_entry(each, tail, f"{name}-{n}") for n, each in enumerate(entry.entries, 1))
-    return ChoiceEntry(name, entry.label, entry.note, value, touches, inside)
+    return ChoiceEntry(name, entry.label, entry.brief, entry.note, value, touches, inside)
 
 
 def _status(tail: FollowedMatch, seating: Seating, words: Words) -> str:

@@ -31,7 +31,7 @@ def timeline(film: Film, words: Words) -> Markup:
         x = LEFT + across * (moments[number] - moments[0]) / max(1, moments[-1] - moments[0])
         return x, TOP + ROW * (place - 1) + 4 * seat
 
-    shapes = [label(f"{place}.", 12, TOP + ROW * (place - 1) + 4, 18) for place in range(1, seats + 1)]
+    shapes = [label(f"{place}.", 12, TOP + ROW * (place - 1) + 4, 22) for place in range(1, seats + 1)]
     for seat in range(seats):
         points = [at(number, standing[seat], seat) for number, standing in enumerate(places)]
         drawn = " ".join(f"{x:.4g},{y:.4g}" for x, y in points)

@@ -1,8 +1,10 @@
 """Tables as SVG pictures, in a page, which can move and mark their parts, or in a file of their own.
 
-Every thing on a table has an id (`die-2`, `tile-27`, `runner-8`), which stays the same as long as the thing exists.
-Colours are classes: a page defines them in its own style sheet, and a separate file contains `SHEET`. Pictures contain
-no names of players, so that a picture never has to change.
+A picture has zones, such as the board, the dice and what is in front of each seat; a page places them by itself, and a
+file stacks them. Every thing on a table has an id (`die-2`, `tile-27`, `runner-8`), which stays the same as long as the
+thing exists; its shape with the class `face` is lit when the thing can be chosen. Colours are classes: a page defines
+them in its own style sheet, and a separate file contains `SHEET`. Pictures contain no names of players, so that a
+picture never has to change.
 """
 
 from __future__ import annotations
@@ -14,9 +16,10 @@ from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
 from rollbook_replays.games.seats import seat_style
+from rollbook_replays.games.sheet import SHEET
 
-WIDE: Final = 480
-"""Width of every picture in units: slightly smaller than pixels on a phone, larger on a desktop."""
+WIDE: Final = 640
+"""Width of a picture in a file, in units."""
 
 REMEMBERED: Final = 4_096
 """Cache size for drawn things: most of a table stays the same from one picture to the next."""
@@ -52,54 +55,115 @@ def _number(value: str | float) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Zone:
+    """A part of a table with coordinates of its own."""
+
+    name: str
+    """`board`, `dice`, `hand`, or `front-SEAT` for the things in front of a seat."""
+    width: float
+    height: float
+    shapes: tuple[Shape, ...]
+    id: str = ""
+
+    def drawn(self, *before: Shape | str, **attributes: str | float) -> Shape:
+        """The zone as an SVG element."""
+        box = f"0 0 {_number(self.width)} {_number(self.height)}"
+        classes = f"zone zone-{self.name.partition('-')[0]}"
+        return shape("svg", *before, *self.shapes, id=self.id, classes=classes, viewBox=box, **attributes)
+
+
+EDGE: Final = 16
+SIGN: Final = 40
+LARGEST_SCALE: Final = 1.2
+
+
+@dataclass(frozen=True, slots=True)
 class Picture:
     """The drawing of a table."""
 
-    height: float
-    shapes: tuple[Shape, ...]
+    zones: tuple[Zone, ...]
     sentence: str
     """A description of the picture for screen readers."""
+    has_pens: bool = False
+    """Whether the things in front of the seats need more room than the plate of a player."""
 
-    def inline(self) -> str:
-        """The SVG for a page, which has its own style sheet."""
-        return self._drawn()
+    def zone(self, name: str) -> Shape:
+        """A zone for a page, which has its own style sheet; empty if this table has none of that name."""
+        found = next((zone for zone in self.zones if zone.name == name), None)
+        if found is None:
+            return Shape("")
+        if name == "board":
+            return found.drawn(shape("title", self.sentence), role="img")
+        return found.drawn(aria_hidden="true")
 
     def standalone(self) -> str:
-        """The SVG for a file, with its style sheet."""
-        return self._drawn(shape("style", SHEET), xmlns="http://www.w3.org/2000/svg")
-
-    def _drawn(self, *before: Shape, **attributes: str) -> Shape:
-        box = f"0 0 {WIDE} {_number(self.height)}"
-        title = shape("title", self.sentence)
-        return shape("svg", title, *before, *self.shapes, classes="board", role="img", viewBox=box, **attributes)
+        """All zones, one below the other, as the SVG for a file, with its style sheet."""
+        y, parts = float(EDGE), []
+        for zone in self.zones:
+            front = zone.name.partition("-")[2]
+            left = EDGE + (SIGN if front else 0)
+            room = WIDE - EDGE - left
+            scale = min(LARGEST_SCALE, room / zone.width)
+            width, height = zone.width * scale, zone.height * scale
+            x = left if front else left + (room - width) / 2
+            if front:
+                parts.append(mark(int(front), EDGE + 14, y + height / 2, 12))
+            parts.append(zone.drawn(x=x, y=y, width=width, height=height))
+            y += height + EDGE
+        cloth = shape("rect", width=WIDE, height=y, rx=EDGE, classes="cloth")
+        sheet, box = shape("style", SHEET), f"0 0 {WIDE} {_number(y)}"
+        title, namespace = shape("title", self.sentence), "http://www.w3.org/2000/svg"
+        return shape(
+            "svg",
+            title,
+            sheet,
+            cloth,
+            *parts,
+            classes="zone",
+            role="img",
+            viewBox=box,
+            color="#f4efe4",
+            xmlns=namespace,
+        )
 
 
 # Things common to several games
 
 
-def placed(x: float, y: float, *parts: Shape | str, id: str = "", classes: str = "") -> Shape:  # noqa: A002 - SVG's word
+def placed(
+    x: float,
+    y: float,
+    *parts: Shape | str,
+    id: str = "",  # noqa: A002 - SVG's word
+    classes: str = "",
+    tilt: float = 0,
+) -> Shape:
     """The parts, drawn around 0, 0, moved to this position."""
-    return shape("g", *parts, id=id, classes=classes, transform=f"translate({_number(x)} {_number(y)})")
+    turned = f" rotate({_number(tilt)})" if tilt else ""
+    return shape("g", *parts, id=id, classes=classes, transform=f"translate({_number(x)} {_number(y)}){turned}")
 
 
 @lru_cache(REMEMBERED, typed=True)
-def label(text: object, x: float, y: float, size: float, classes: str = "") -> Shape:
+def label(text: object, x: float, y: float, size: float, classes: str = "on-cloth") -> Shape:
     """A word or a number, centred at this position."""
-    return shape(
-        "text",
-        str(text),
-        x=x,
-        y=y + size * 0.35,
-        font_size=size,
-        text_anchor="middle",
-        classes=f"ink {classes}".strip(),
-    )
+    middle = y + size * 0.35
+    return shape("text", str(text), x=x, y=middle, font_size=size, text_anchor="middle", classes=classes)
 
 
 @lru_cache(REMEMBERED)
-def box(width: float, height: float, classes: str, radius: float = 6) -> Shape:
-    """A rectangle with round corners."""
-    return shape("rect", width=width, height=height, rx=radius, classes=classes)
+def box(width: float, height: float, classes: str, radius: float = 9) -> Shape:
+    """A rectangle with round corners around 0, 0."""
+    return shape("rect", x=-width / 2, y=-height / 2, width=width, height=height, rx=radius, classes=classes)
+
+
+DEPTH: Final = 5
+
+
+@lru_cache(REMEMBERED)
+def solid(width: float, height: float, radius: float = 10) -> tuple[Shape, Shape]:
+    """A piece of wood or ivory around 0, 0: its edge below, and its top."""
+    edge = shape("rect", x=-width / 2, y=-height / 2 + DEPTH, width=width, height=height, rx=radius, classes="under")
+    return edge, box(width, height, "face top", radius)
 
 
 PIPS: Final = {
@@ -112,26 +176,54 @@ PIPS: Final = {
 }
 """Where the pips of a number are, in a square of three by three."""
 
-DIE: Final = 86
-PIP: Final = 9.5
+DIE: Final = 56
+"""Side of a die."""
+STEP: Final = 74
+"""Distance of the centres of two dice in a row."""
+
+
+def dice_row(dice: Iterable[tuple[str, Iterable[Shape]]]) -> Zone:
+    """The zone of thrown dice, from the classes and the face of each; ids count from 0."""
+    drawn = [
+        thrown(number, STEP / 2 + number * STEP, STEP / 2 - 2, tuple(face), classes)
+        for number, (classes, face) in enumerate(dice)
+    ]
+    return Zone("dice", STEP * max(1, len(drawn)), STEP, tuple(drawn))
 
 
 @lru_cache(REMEMBERED)
-def die(x: float, y: float, *parts: Shape | str, id: str, classes: str = "die") -> Shape:  # noqa: A002 - SVG's word
-    """A large die; its parts are drawn from its corner."""
-    return placed(x, y, box(DIE, DIE, "cube", 14), *parts, id=id, classes=classes)
+def die(number: int, x: float, y: float, face: tuple[Shape, ...], classes: str = "") -> Shape:
+    """A die around this position."""
+    return placed(x, y, *solid(DIE, DIE, 11), *face, id=f"die-{number}", classes=f"die {classes}".strip())
+
+
+def thrown(number: int, x: float, y: float, face: tuple[Shape, ...], classes: str = "") -> Shape:
+    """A die around this position, slightly turned."""
+    return placed(x, y, die(number, 0, 0, face, classes), tilt=(number * 37 + 17) % 11 - 5)
 
 
 @lru_cache(REMEMBERED)
 def pips(number: int) -> tuple[Shape, ...]:
     """The face of a die that shows this number."""
     return tuple(
-        shape("circle", cx=DIE / 2 + (column - 1) * 26, cy=DIE / 2 + (row - 1) * 26, r=PIP, classes="pip")
+        shape("circle", cx=(column - 1) * 16.5, cy=(row - 1) * 16.5, r=5.6, classes="pip")
         for column, row in PIPS[number]
     )
 
 
 STAR: Final = "0,-1 .29,-.4 .95,-.31 .48,.15 .59,.81 0,.5 -.59,.81 -.48,.15 -.95,-.31 -.29,-.4"
+
+TOOTH: Final = (
+    "M-8-9C-4-11-1-8 0-8S4-11 8-9C10-7 9 2 6 10C5 12 3 11 2.5 8L1.5 4h-3L-2.5 8C-3 11-5 12-6 10C-9 2-10-7-8-9z"
+)
+"""The outline of a tooth around 0, 0, as the data of a path."""
+
+
+@lru_cache(REMEMBERED)
+def tooth(x: float, y: float, classes: str = "tooth") -> Shape:
+    """A tooth around this position."""
+    return placed(x, y, shape("path", d=TOOTH, classes=classes))
+
 
 MARKS: Final = (
     "-.8,-.8 .8,-.8 .8,.8 -.8,.8",
@@ -152,46 +244,13 @@ def polygon(points: str, x: float, y: float, size: float, classes: str) -> Shape
     return shape("polygon", points=drawn, classes=classes)
 
 
-def mark(seat: int, x: float, y: float, size: float) -> Shape:
+def mark(seat: int, x: float, y: float, size: float, classes: str = "mark") -> Shape:
     """The sign of a seat, in its colour."""
     if seat < len(MARKS):
-        return polygon(MARKS[seat], x, y, size, seat_style(seat))
-    return label(seat + 1, x, y, 2 * size, seat_style(seat))
+        return polygon(MARKS[seat], x, y, size, f"{classes} {seat_style(seat)}")
+    return label(seat + 1, x, y, 2 * size, f"{classes} {seat_style(seat)}")
 
 
-def seat_row(seat: int, y: float, *, on_turn: bool) -> Iterable[Shape]:
-    """The sign of a seat at the start of its row, with a pointer if it is on turn."""
-    if on_turn:
-        yield polygon("-.7,-1 .9,0 -.7,1", 12, y, 8, "pointer")
-    yield placed(34, y, mark(seat, 0, 0, 11), id=f"seat-{seat}")
-
-
-SHEET: Final = """
-.board { font-family: system-ui, "DejaVu Sans", sans-serif; --ink: #1b1f24; --line: #57606a; --felt: #eef1ec;
-  --field: #ffffff; --cube: #fffdf5; --seat0: #b3261e; --seat1: #0b57d0; --seat2: #7a5c00; --seat3: #146c2e;
-  --seat4: #8e24aa; --seat5: #00696d; }
-@media (prefers-color-scheme: dark) { .board { --ink: #f0f3f6; --line: #9ea7b3; --felt: #1c2128; --field: #2d333b;
-  --cube: #3a4149; --seat0: #ff9a91; --seat1: #8ab4ff; --seat2: #f2cc60; --seat3: #7ee2a0; --seat4: #e4a6f5;
-  --seat5: #6fdde3; } }
-.ink { fill: var(--ink); } .faint { fill: var(--line); } .strong { font-weight: 700; }
-.felt { fill: var(--felt); } .field { fill: var(--field); stroke: var(--line); stroke-width: 1.5; }
-.cube { fill: var(--cube); stroke: var(--ink); stroke-width: 2.5; } .pip { fill: var(--ink); }
-.pointer { fill: var(--ink); }
-.seat0 { fill: var(--seat0); } .seat1 { fill: var(--seat1); } .seat2 { fill: var(--seat2); }
-.seat3 { fill: var(--seat3); } .seat4 { fill: var(--seat4); } .seat5 { fill: var(--seat5); }
-.runner { fill: var(--ink); stroke: var(--field); stroke-width: 2.5; }
-.outline { fill: none; stroke: var(--ink); stroke-width: 3; stroke-linejoin: round; stroke-linecap: round; }
-.tooth { fill: var(--ink); } .gone { fill: none; stroke: var(--line); stroke-dasharray: 4 4; }
-.yellow .cube { fill: #ffe08a; } .blue .cube { fill: #a9cdff; } .yellow .pip, .blue .pip, .yellow .ink, .blue .ink,
-.yellow .tooth, .blue .tooth, .x2 .ink { fill: #1b1f24; }
-.announced .field { stroke: var(--ink); stroke-width: 4; } .safe .field { stroke-dasharray: 5 3; }
-.back { fill: var(--line); stroke: var(--ink); stroke-width: 1.5; }
-.worm .cube { fill: #f7b8c8; } .squirrel .cube { fill: #f3a96b; } .fox .cube { fill: #ff8f4d; }
-.boar .cube { fill: #c9b8a8; } .bear .cube { fill: #c69266; } .elephant .cube { fill: #b9c6d6; }
-.trap .cube { fill: #e6e6e6; } .x2 .cube { fill: #ffe08a; }
-.animal { fill: none; stroke: #1b1f24; stroke-width: 2.2; stroke-linejoin: round; stroke-linecap: round; }
-.animal-ink { fill: #1b1f24; } .reverse .field { fill: #cfe3ff; } .steal .field { fill: #ffd3cf; }
-.raise .field { fill: #d3f0d8; } .gift .field { fill: #eddcf9; } .reverse .ink, .steal .ink, .raise .ink,
-.gift .ink, .reverse .outline, .steal .outline, .raise .outline, .gift .outline { --ink: #1b1f24; }
-"""
-"""The style sheet for the classes, with a light and a dark theme."""
+def front(seat: int, width: float, height: float, shapes: Iterable[Shape]) -> Zone:
+    """The zone of the things in front of a seat."""
+    return Zone(f"front-{seat}", width, height, tuple(shapes), id=f"seat-{seat}")

@@ -28,6 +28,8 @@ class MenuEntry:
     """What the choice does, or why it is not available."""
     choice: Any = None
     entries: tuple[MenuEntry, ...] = ()
+    brief: str = ""
+    """The label for narrow places; empty if `label` is short enough."""
     about: str = ""
     """An explanation of the choice for beginners, shown while the cursor is on the line."""
     spots: tuple[str, ...] = ()
@@ -52,6 +54,10 @@ class Picking:
     pieces: tuple[Piece, ...]
     entries: Callable[[Iterable[int]], tuple[MenuEntry, ...]]
     """Returns the entries for the picked pieces, including those that are not available, with the reason."""
+    offers: tuple[MenuEntry, ...] = ()
+    """Choices of several pieces that are ready to be taken while no piece is picked."""
+    fitting: frozenset[int] = frozenset()
+    """The names of the pieces that go with one of the offers; all pieces if there is none."""
 
 
 Menu: TypeAlias = tuple[MenuEntry, ...] | Picking
@@ -129,11 +135,15 @@ class Presentation:
     picture: Callable[[Any, Words], Picture] | None = None
     """Draws a view as SVG; None for a game that is shown as text only."""
     touched: Callable[[Any, Any], tuple[str, ...]] = field(default=lambda _view, _choice: ())
-    """Returns the ids of the things in the picture that a choice affects."""
+    """Returns the ids of the things in the picture that a choice affects.
+
+    An id after a `+` is pressed after all the others."""
     score: Callable[[Any, int, Words], str] = field(default=lambda _view, _seat, _words: "")
     """Returns the score of a seat in a view, in words; empty for a game without scores."""
     guide: Mapping[str, str] = field(default_factory=dict)
     """The rules with examples, by language, in the format of `guide.py`."""
+    alike: Callable[[Any], Iterable[tuple[str, ...]]] = field(default=lambda _view: ())
+    """Returns groups of ids in the picture; the menu has the choices of only one thing of a group."""
 
 
 def grouped(label: str, note: str, entries: list[MenuEntry]) -> MenuEntry:

@@ -193,6 +193,12 @@ class Reader:
                 return Answer(refused.code, dict(refused.headers), refused.read())
 
 
+STEADY: Final = (
+    """() => document.documentElement.dataset.steady === document.getElementById("table").dataset.position"""
+)
+"""The table has been there long enough for presses to count."""
+
+
 class Person:
     """A person with their own browser; records its errors."""
 
@@ -248,9 +254,10 @@ class Person:
         if not await page.locator("#choose").count():
             return False
         before = await self.position
-        picks = page.locator("#pieces input")
-        if count := await picks.count():
-            await picks.nth(random.randrange(count)).click()
+        await page.wait_for_function(STEADY)
+        if count := await page.locator("#pieces input").count():
+            name = await page.locator("#pieces input").nth(random.randrange(count)).get_attribute("data-thing")
+            await page.locator(f"#things #{name}").click()
             await page.wait_for_selector("#choices-list:not([aria-busy]) button")
         await page.evaluate("for (const each of document.querySelectorAll('#choices-list details')) each.open = true")
         buttons = page.locator("#choices-list button")

@@ -21,7 +21,7 @@ from tests.clients.web.browsing import Person, chromium, page_of
 from tests.clients.web.test_page import sat_down
 from tests.server.process.test_demo import Demonstrating
 
-SIZES: Final = {"phone": (360, 740), "desktop": (1280, 800)}
+SIZES: Final = {"phone": (390, 844), "desktop": (1440, 900)}
 LANGUAGES: Final = ("en", "de")
 SCHEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
 CHOICES: Final = 24

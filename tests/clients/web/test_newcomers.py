@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Route
 
-from tests.clients.web.browsing import ENLARGED, Answer, Person, Reader, chromium, needs_chromium, served_page
+from tests.clients.web.browsing import ENLARGED, STEADY, Answer, Person, Reader, chromium, needs_chromium, served_page
 from tests.server.serving import until
 
 pytestmark = [needs_chromium, pytest.mark.timeout(300)]
@@ -102,6 +102,7 @@ def test_seven_tabs_of_one_browser_are_all_live(tmp_path: Path) -> None:
             )
             before = await anna.position
             mover = anna if await anna.page.locator("#choose").count() else ben
+            await mover.page.wait_for_function(STEADY)
             await mover.page.locator("#choices-list button").first.click()
             await anna.page.wait_for_function(
                 "(before) => Number(document.getElementById('table').dataset.position) > before", arg=before

@@ -15,7 +15,16 @@ from playwright.async_api import TimeoutError as BrowserTimeout
 
 from rollbook.replay_file.container import read
 from rollbook.v1.events_pb2 import Event
-from tests.clients.web.browsing import WAIT_MS, Person, Reader, WebProcess, chromium, needs_chromium, served_page
+from tests.clients.web.browsing import (
+    STEADY,
+    WAIT_MS,
+    Person,
+    Reader,
+    WebProcess,
+    chromium,
+    needs_chromium,
+    served_page,
+)
 from tests.clients.web.test_page import sat_down
 from tests.server.serving import until
 from tests.server.test_whole_service import Serving
@@ -96,6 +105,7 @@ def choices(log: list[Event]) -> int:
 
 
 async def _clicked(person: Person, random: Random) -> None:
+    await person.page.wait_for_function(STEADY)
     buttons = person.page.locator("#choices-list button")
     await buttons.nth(random.randrange(await buttons.count())).click()
 

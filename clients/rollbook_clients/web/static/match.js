@@ -1,5 +1,6 @@
-// The page of a match: updates, announcements, previews, choices, clocks, keys.
+// The page of a match: updates, announcements, choices, clocks, keys.
 import { patch } from "./patch.js";
+import { refresh } from "./play.js";
 import "./press.js";
 import { follow } from "./stream.js";
 
@@ -34,7 +35,7 @@ function say(element, text) {
   element.textContent = element.textContent === text ? `${text}\u00a0` : text;
 }
 
-const places = () => new Map([...document.querySelectorAll("#board [id]")].map((thing) => [thing.id, thing.getAttribute("transform")]));
+const places = () => new Map([...document.querySelectorAll("#board svg [id]")].map((thing) => [thing.id, thing.getAttribute("transform")]));
 
 const offset = (transform) => /translate\(([-\d.]+) ([-\d.]+)\)/.exec(transform ?? "")?.slice(1).map(Number);
 
@@ -42,7 +43,7 @@ const offset = (transform) => /translate\(([-\d.]+) ([-\d.]+)\)/.exec(transform 
 function move(before, motion, steps) {
   for (const thing of document.querySelectorAll("#board .moved")) thing.classList.remove("moved");
   if (document.hidden || steps > 2) return;
-  for (const thing of document.querySelectorAll("#board [id]")) {
+  for (const thing of document.querySelectorAll("#board svg [id]")) {
     const from = offset(before.get(thing.id));
     const to = offset(thing.getAttribute("transform"));
     const isDie = thing.classList.contains("die") && motion === "roll";
@@ -67,6 +68,8 @@ follow(live.dataset.stream, {
     if (steps !== 0) picks += 1;
     else if (choose) fresh.querySelector("#choose")?.replaceWith(choose.cloneNode(true));
     patch(table(), fresh);
+    if (sendingAt && steps !== 0 && sendingAt !== shownPosition()) rest();
+    refresh();
     move(before, fresh.dataset.motion, steps);
     keep(fresh.dataset.head);
     announce();
@@ -117,9 +120,10 @@ function announce() {
   document.querySelector('link[rel="icon"]').href = isMine || asks ? "/static/icon-turn.svg" : "/static/icon.svg";
 }
 
-// Choices: retried with the same request id until a reply arrives; previewed on the board.
+// Choices: retried with the same request id until a reply arrives.
 
 let sendingAt = null;
+let latest = null;
 
 document.addEventListener("submit", async (event) => {
   const form = event.target;
@@ -128,23 +132,35 @@ document.addEventListener("submit", async (event) => {
   const position = form.elements.position.value;
   // Buttons stay enabled, as disabling would lose the focus. A choice at a later position does not wait for this reply.
   if (sendingAt === position) return;
-  sendingAt = position;
+  [sendingAt, latest] = [position, position];
   live.setAttribute("aria-busy", "true");
-  await send(form.action, new URLSearchParams({ form_token: token, position, request_id: randomId(), choice: event.submitter.value }));
-  if (sendingAt !== position) return;
-  live.removeAttribute("aria-busy");
-  sendingAt = null;
+  const isDone = await send(form.action, new URLSearchParams({ form_token: token, position, request_id: randomId(), choice: event.submitter.value }));
+  // A choice that counts is followed by another table.
+  if (sendingAt === position && !(isDone && position === shownPosition())) rest();
 });
 
+const shownPosition = () => document.querySelector("#choose [name=position]")?.value;
+
+/** End the wait for a choice. */
+function rest() {
+  live.removeAttribute("aria-busy");
+  sendingAt = null;
+}
+
+/** Post a choice until there is an answer; whether it counts. */
 async function send(address, body) {
   // Report nothing about a choice once a later one has been made.
-  const tell = (text) => sendingAt === body.get("position") && say(answer, text);
+  const tell = (text, isDone = false) => {
+    if (latest !== body.get("position")) return;
+    answer.classList.toggle("unseen", isDone);
+    say(answer, text);
+  };
   for (let attempt = 0; attempt < 6; attempt += 1) {
     try {
       const response = await fetch(address, { method: "POST", body, headers: { accept: "application/json" } });
       if (response.headers.get("content-type")?.startsWith("application/json")) {
-        tell((await response.json()).said);
-        if (response.status !== 503) return;
+        tell((await response.json()).said, response.ok);
+        if (response.status !== 503) return response.ok;
       } else if (response.status < 500) break;
     } catch {
       // The request failed; it can be repeated, because its id makes it count once.
@@ -152,47 +168,7 @@ async function send(address, body) {
     await new Promise((resolve) => setTimeout(resolve, 500 * 2 ** attempt));
   }
   tell(live.dataset.notSent);
-}
-
-let previewed = [];
-
-function preview(button) {
-  for (const thing of previewed) thing.classList.remove("touched");
-  const ids = button?.dataset.touches?.split(" ").filter(Boolean) ?? [];
-  previewed = ids.map((id) => document.getElementById(id)).filter(Boolean);
-  for (const thing of previewed) thing.classList.add("touched");
-}
-
-document.addEventListener("pointerover", (event) => preview(event.target.closest?.("[data-touches]")));
-document.addEventListener("focusin", (event) => preview(event.target.closest?.("[data-touches]")));
-
-// On touch screens the first tap previews, the second sends.
-let tapped = null;
-document.addEventListener("click", (event) => {
-  const button = event.target.closest?.("[data-touches]");
-  if (button && event.pointerType === "touch" && tapped !== button && button.dataset.touches) {
-    event.preventDefault();
-    preview(button);
-    tapped = button;
-    return;
-  }
-  tapped = null;
-  const thing = event.target.closest?.("#board [id]");
-  if (thing) touch(thing.id);
-});
-
-/** Pick the piece with this id on the board, or focus its first choice. */
-function touch(id) {
-  const pick = document.getElementById(`pick-${id.replace("die-", "")}`)?.querySelector("input");
-  if (pick) {
-    pick.click();
-    return;
-  }
-  const buttons = [...document.querySelectorAll("[data-touches]")];
-  const button = buttons.find((each) => each.dataset.touches.split(" ").includes(id));
-  if (!button) return;
-  for (let inside = button.closest("details"); inside; inside = inside.parentElement.closest("details")) inside.open = true;
-  button.focus();
+  return false;
 }
 
 let picks = 0;
@@ -211,6 +187,7 @@ document.addEventListener("change", async (event) => {
   if (mine !== picks || !old) return;
   old.ariaBusy = null;
   if (text) patch(old, parser.parseFromString(text, "text/html").getElementById("choices-list"));
+  refresh();
 });
 
 // Clocks, keys, sound and notifications.
@@ -242,10 +219,14 @@ function tick(first = true) {
 }
 setInterval(() => tick(false), 1000);
 tick();
+refresh();
 
 document.addEventListener("keydown", (event) => {
   if (event.target.closest?.("input:not([type=checkbox]), select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (/^[1-9]$/.test(event.key) && !event.repeat) document.getElementById(`choice-${event.key}`)?.click();
+  if (/^[1-9]$/.test(event.key) && !event.repeat) {
+    const choice = document.getElementById(`choice-${event.key}`);
+    (choice?.querySelector("summary") ?? choice)?.click();
+  }
   if (event.key === "l") document.getElementById("log-title").focus();
   if (event.key === "?") {
     const help = document.getElementById("help");

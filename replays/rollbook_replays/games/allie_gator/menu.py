@@ -40,7 +40,8 @@ def _number(view: View, choice: Number, seating: Seating) -> MenuEntry:
     note = words("menu.number.note", count=left) if left else words("menu.number.last")
     label = words("menu.number", card=choice.card, pile=_pile(choice.pile, seating))
     spots = (f"card{choice.card}", f"pile{choice.pile}")
-    return MenuEntry(label, note, choice, about=words("menu.number.about"), spots=spots)
+    brief = f"{choice.card} → {_pile(choice.pile, seating)}"
+    return MenuEntry(label, note, choice, brief=brief, about=words("menu.number.about"), spots=spots)
 
 
 def _reverse(_view: View, choice: Reverse, seating: Seating) -> MenuEntry:

@@ -1,11 +1,17 @@
-"""Allie Gator as a picture: both piles with their targets, the hands, and the penalties and teeth of every seat."""
+"""Allie Gator as a picture: both piles with their targets, the own hand, and what each seat has."""
 
 from collections.abc import Iterator
 from typing import Any, Final
 
 from rollbook.rules.allie_gator.moves import (
+    GIFT,
+    HAND,
+    HIGHEST_NUMBER,
     MOST_TEETH,
+    RAISE,
+    REVERSE,
     SPECIALS,
+    STEAL,
     Card,
     Gift,
     Number,
@@ -15,17 +21,18 @@ from rollbook.rules.allie_gator.moves import (
     Steal,
 )
 from rollbook.rules.allie_gator.view import Pile, Player, View
-from rollbook_replays.games.picture import WIDE, Picture, Shape, box, label, placed, polygon, seat_row, shape
+from rollbook_replays.games.picture import Picture, Shape, Zone, box, front, label, mark, placed, shape, solid, tooth
 from rollbook_replays.games.words import Words
 
-CARD: Final = 78
-TALL: Final = 108
-HAND_GAP: Final = 10
-PILE_TOP: Final = 34
-SEATS_TOP: Final = PILE_TOP + TALL + 40
-ROW: Final = 44
-SMALL: Final = 40
-TOOTH: Final = "-.9,-.8 .9,-.8 0,1"
+CARD: Final = 72
+TALL: Final = 102
+HAND_STEP: Final = 88
+BOARD: Final = (560.0, 412.0)
+LANE: Final = (552.0, 182.0)
+LANE_STEP: Final = 222
+BAR: Final = (152.0, 260.0)
+"""Left end and length of the bar that shows which numbers fit."""
+TOP: Final = 24
 
 _SIGNS: Final = {
     "reverse": "M-16 -4 A16 16 0 0 1 14 -8 M15 -16 L14 -7 L5 -8 M16 6 A16 16 0 0 1 -14 9 M-15 17 L-14 8 L-5 9",
@@ -42,42 +49,52 @@ _TURNS: Final = {
 """The order of play."""
 
 
+GATOR: Final = (
+    "M2 44C0 20 18 11 33 13C38 1 54 2 57 14L110 23C121 25 121 38 111 39L62 42 30 47z",
+    "M4 50L34 54 60 52 103 60C112 62 109 71 100 71L28 72C10 71 2 62 4 50z",
+)
+FANGS: Final = "M60 42l5 8 5-9zM74 41l5 8 5-9zM88 40l5 8 5-9zM66 53l5-7 5 8zM80 56l5-8 5 10zM94 58l4-8 5 10z"
+
+
 def picture(view: View, words: Words) -> Picture:
-    """The piles above, then the seats, and below them every hand as this perspective sees it."""
-    shapes = [*_pile(0, view, words), *_pile(1, view, words)]
-    shapes.append(placed(WIDE / 2 - SMALL / 2, PILE_TOP + 20, _back(SMALL, 56), id="stock"))
-    shapes.append(label(view.stock_size, WIDE / 2, PILE_TOP + 96, 20, "strong"))
-    shapes.append(placed(WIDE / 2, 16, shape("path", d=_TURNS[view.clockwise], classes="outline"), id="direction"))
-    y = float(SEATS_TOP)
-    for seat, player in enumerate(view.players):
-        shapes += seat_row(seat, y + ROW / 2, on_turn=seat == view.seat)
-        shapes += _player(player, seat, y + ROW / 2)
-        y += ROW
-    for seat, player in enumerate(view.players):
-        if player.hand:
-            y += 12
-            shapes += _hand(player.hand, seat, y)
-            y += TALL
-    return Picture(y + 10, tuple(shapes), _sentence(view, words))
+    """The piles, the hands as this perspective sees them, and what is in front of each seat."""
+    hands = [(seat, player.hand) for seat, player in enumerate(view.players) if player.hand]
+    own = hands[0][1] if len(hands) == 1 else ()
+    shapes = [each for pile in (0, 1) for each in _pile(pile, view, own or (), words)]
+    stock = (box(23, 32, "back", 5), label(view.stock_size, 34, 0, 20, "on-cloth strong"))
+    shapes.append(placed(262, 206, *stock, id="stock"))
+    hit = box(40, 36, "hit", 8)
+    turns = placed(336, 206, hit, shape("path", d=_TURNS[view.clockwise], classes="face outline turns"), id="direction")
+    zones = [Zone("board", *BOARD, (*shapes, turns))]
+    if hands:
+        zones.append(_hands(hands))
+    zones += [_front(seat, player) for seat, player in enumerate(view.players)]
+    return Picture(tuple(zones), _sentence(view, words))
 
 
 def touched(view: View, choice: Any) -> tuple[str, ...]:
-    """The card of the hand, and the pile or seat that the choice affects."""
+    """The cards of the hand, and the pile, target, chip or seat that the choice affects."""
     things: tuple[str, ...] = ()
     match choice:
         case Number():
             things = (*_in_hand(view, choice.card), f"pile-{choice.pile}")
         case Raise():
-            things = (*_in_hand(view, choice.card), f"target-{choice.pile}")
-        case Steal() if choice.target is not None:
-            things = (f"seat-{choice.target}",)
-        case Gift() if choice.pile is not None:
-            things = (f"pile-{choice.pile}", f"seat-{choice.target}")
+            things = (*_in_hand(view, choice.card), *_in_hand(view, RAISE), f"target-{choice.pile}")
+        case Steal():
+            things = (*_in_hand(view, STEAL), *_seat(choice.target))
+        case Gift():
+            pile = () if choice.pile is None else (f"pile-{choice.pile}",)
+            things = (*_in_hand(view, GIFT), *pile, *_seat(choice.target))
         case Snap():
-            things = (f"pile-{view.chip}", f"target-{view.chip}", *_in_hand(view, choice.card))
+            # The new target is pressed after the chip, so that a press on a card never snaps.
+            things = ("chip", *(f"+{card}" for card in _in_hand(view, choice.card)))
         case Reverse():
-            things = ("direction",)
+            things = (*_in_hand(view, REVERSE), "direction")
     return things
+
+
+def _seat(seat: int | None) -> tuple[str, ...]:
+    return () if seat is None else (f"seat-{seat}",)
 
 
 def _in_hand(view: View, card: Card | None) -> tuple[str, ...]:
@@ -85,62 +102,84 @@ def _in_hand(view: View, card: Card | None) -> tuple[str, ...]:
     return (f"hand-{view.seat}-{hand.index(card)}",) if card in hand else ()
 
 
-def _pile(pile: int, view: View, words: Words) -> Iterator[Shape]:
-    """The target outside and the pile inside, with the chip beneath if this pile has it."""
+def _pile(pile: int, view: View, own: tuple[Card, ...], words: Words) -> Iterator[Shape]:
+    """A lane with the pile on the left, the target on the right, and the room between them."""
     shown: Pile = view.piles[pile]
-    left = 12 if pile == 0 else WIDE - 12 - CARD
-    inner = left + (CARD + 14 if pile == 0 else -CARD - 14)
-    yield label(words("board.target"), left + CARD / 2, 16, 18, "faint")
-    yield placed(left, PILE_TOP, *_target(shown), id=f"target-{pile}", classes="target")
-    top = _card(shown.cards[-1]) if shown.cards else (box(CARD, TALL, "gone", 10),)
-    yield placed(inner, PILE_TOP, *top, id=f"pile-{pile}", classes=_class_of(shown.cards[-1]) if shown.cards else "")
-    if len(shown.cards) > 1:
-        yield label(f"+{len(shown.cards) - 1}", inner + CARD / 2, 16, 18, "faint")
+    y = 4 + pile * LANE_STEP + LANE[1] / 2
+    beneath = range(min(3, len(shown.cards) - 1), 0, -1)
+    cards = [placed(-206 - 4 * n, 3 * n, box(CARD, TALL, "under", 10)) for n in beneath]
+    cards.append(placed(-206, 0, *_card(shown.cards[-1] if shown.cards else None)))
+    number = label(words.count("card", len(shown.cards)), -206, TALL / 2 + 23, 20)
+    lane = placed(280, y, box(*LANE, "face lane", 22), *cards, number, *_room(shown, own), id=f"pile-{pile}")
+    yield lane
+    target = shown.targets[-1] if shown.targets else None
+    yield placed(490, y, *_card(target), id=f"target-{pile}", classes="target")
+    covered = f" +{len(shown.targets) - 1}" if len(shown.targets) > 1 else ""
+    yield label(words("board.target") + covered, 490, y + TALL / 2 + 23, 20)
     if pile == view.chip:
-        yield placed(84 if pile == 0 else WIDE - 84, PILE_TOP + TALL + 18, *_chip(words), id="chip")
+        jaws = [shape("path", d=path, classes="face gator") for path in GATOR]
+        face = (shape("path", d=FANGS, classes="fang"), shape("circle", cx=44, cy=13, r=7, classes="fang"))
+        eye = shape("circle", cx=46, cy=13, r=3.4, classes="eye")
+        drawn = shape("g", *jaws, *face, eye, transform="scale(.72)")
+        yield placed(128, y - LANE[1] / 2 - 2, drawn, id="chip")
 
 
-def _target(pile: Pile) -> tuple[Shape, ...]:
-    return _card(pile.targets[-1]) if pile.targets else (box(CARD, TALL, "gone", 10),)
+def _room(pile: Pile, own: tuple[Card, ...]) -> Iterator[Shape]:
+    """The numbers between top card and target as a bar, with the number cards of the own hand on it."""
+    left, length = BAR[0] - 280, BAR[1]
+    step = length / HIGHEST_NUMBER
+    yield shape("rect", x=left, y=-9, width=length, height=18, rx=9, classes="bar")
+    if not pile.targets:
+        return
+    low, high = pile.cards[-1] if pile.cards else 0, pile.targets[-1]
+    if high - low > 1:
+        yield shape("rect", x=left + low * step, y=-9, width=(high - low) * step, height=18, rx=9, classes="gap")
+    lower = 1
+    for card in own:
+        if card in SPECIALS:
+            continue
+        x, fits = left + card * step, low < card < high
+        yield shape("circle", cx=x, cy=0, r=8 if fits else 4, classes="fits" if fits else "fits-not")
+        if fits:
+            yield label(card, x, 28 if lower else -26, 20, "on-cloth strong")
+            lower = 1 - lower
 
 
-def _chip(words: Words) -> tuple[Shape, ...]:
-    teeth = (polygon(TOOTH, -62 + 10 * n, -1, 5, "tooth") for n in range(3))
-    return (*teeth, label(words("board.chip"), 12, 0, 18, "strong"))
-
-
-def _card(card: Card) -> tuple[Shape, ...]:
-    """The face of a card, drawn from its corner."""
-    rim = box(CARD, TALL, "field", 10)
+def _card(card: Card | None) -> tuple[Shape, ...]:
+    """The face of a card around 0, 0; only its outline if there is none."""
+    if card is None:
+        return (box(CARD, TALL, "face cell", 10),)
     if card in SPECIALS:
-        sign = shape("path", d=_SIGNS[SPECIALS[card]], classes="outline")
-        return rim, placed(CARD / 2, TALL / 2, sign)
-    return rim, label(card, CARD / 2, TALL / 2, 40, "strong")
+        sign = shape("path", d=_SIGNS[SPECIALS[card]], classes="outline special")
+        return (*solid(CARD, TALL), placed(0, 0, sign))
+    return (*solid(CARD, TALL), label(card, 0, 0, 42, "ink carved"))
 
 
-def _class_of(card: Card) -> str:
-    return f"card {SPECIALS[card]}" if card in SPECIALS else "card"
+def _hands(hands: list[tuple[int, tuple[Card, ...]]]) -> Zone:
+    """The hands that may be seen, a row each, with the sign of the seat if there are several."""
+    shapes: list[Shape] = []
+    side = 30 if len(hands) > 1 else 0
+    for row, (seat, hand) in enumerate(hands):
+        y = TALL / 2 + 8 + row * (TALL + 18)
+        if side:
+            shapes.append(mark(seat, 14, y, 11))
+        for place, card in enumerate(hand):
+            x = side + HAND_STEP / 2 + place * HAND_STEP
+            shapes.append(placed(x, y, *_card(card), id=f"hand-{seat}-{place}"))
+    most = max(HAND, *(len(hand) for _, hand in hands))
+    return Zone("hand", side + most * HAND_STEP, len(hands) * (TALL + 18) + 4, tuple(shapes))
 
 
-def _back(wide: float, tall: float) -> Shape:
-    return box(wide, tall, "back", 6)
-
-
-def _player(player: Player, seat: int, y: float) -> Iterator[Shape]:
-    """The number of cards in the hand, the number of penalty cards, and the teeth of a seat."""
-    yield placed(62, y - 15, _back(20, 30), id=f"cards-{seat}")
-    yield label(player.hand_size, 98, y, 20, "strong")
-    yield placed(138, y - 15, box(22, 30, "field", 4), id=f"penalties-{seat}")
-    yield label(len(player.penalties), 176, y, 20)
-    for number in range(MOST_TEETH):
-        filled = number < player.teeth
-        yield polygon(TOOTH, 236 + number * 26, y, 10, "tooth" if filled else "gone")
-
-
-def _hand(hand: tuple[Card, ...], seat: int, y: float) -> Iterator[Shape]:
-    for place, card in enumerate(hand):
-        x = 12 + place * (CARD + HAND_GAP)
-        yield placed(x, y, *_card(card), id=f"hand-{seat}-{place}", classes=_class_of(card))
+def _front(seat: int, player: Player) -> Zone:
+    """The teeth, the number of cards in the hand, and the number of penalty cards."""
+    shapes = [
+        tooth(11 + number * 19, 16, "tooth" if number < player.teeth else "missing") for number in range(MOST_TEETH)
+    ]
+    shapes.append(placed(136, 16, box(17, 26, "back", 4), id=f"cards-{seat}"))
+    shapes.append(label(player.hand_size, 154, 16, 19, "count strong"))
+    rim = (box(34, 27, "rim", 5), label(len(player.penalties), 0, 0, 18, "count strong"))
+    shapes.append(placed(188, 16, *rim, id=f"penalties-{seat}"))
+    return front(seat, 208, 32, shapes)
 
 
 def _sentence(view: View, words: Words) -> str:

@@ -29,7 +29,8 @@ def _entry(view: View, choice: Choice, seating: Seating) -> MenuEntry:
     tops = [column for column in sorted(set(columns)) if _reaches_top(view, column, columns.count(column))]
     if tops:
         note = f"{words('menu.reaches_top', columns=words.both(tops))}; {note}"
-    return MenuEntry(label, note, choice, about=words("menu.advance.about"), spots=tuple(map(str, columns)))
+    brief, about = " + ".join(map(str, columns)), words("menu.advance.about")
+    return MenuEntry(label, note, choice, brief=brief, about=about, spots=tuple(map(str, columns)))
 
 
 def _reaches_top(view: View, number: int, steps: int) -> bool:

@@ -1,4 +1,4 @@
-"""Raffzahn as a picture: forty tiles with their teeth, three dice, and the tiles in front of every seat."""
+"""Raffzahn as a picture: forty tiles in rows by their teeth, three dice, and the tiles in front of every seat."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -6,98 +6,120 @@ from typing import Any, Final
 from rollbook.rules.raffzahn.moves import ROTTEN, STAR, TEETH, TILES, Roll, Surrender, Take
 from rollbook.rules.raffzahn.view import Row, View
 from rollbook_replays.games import picture as drawing
-from rollbook_replays.games.picture import DIE, WIDE, Picture, Shape, box, die, label, pips, placed, polygon, seat_row
+from rollbook_replays.games.picture import (
+    Picture,
+    Shape,
+    Zone,
+    box,
+    dice_row,
+    front,
+    label,
+    mark,
+    pips,
+    placed,
+    polygon,
+    shape,
+    solid,
+    tooth,
+)
 from rollbook_replays.games.words import Words
 
-IN_A_ROW: Final = 8
-WIDTH: Final = 52
-HEIGHT: Final = 52
-STEP: Final = 58
-LEFT: Final = (WIDE - IN_A_ROW * STEP) / 2 + 3
+WIDTH: Final = 88
+HEIGHT: Final = 64
+ACROSS: Final = 97
+DOWN: Final = 76
+LEFT: Final = 116
+BOARD: Final = (650.0, 7 * 76.0)
+
 SMALL: Final = 46
 SMALL_HEIGHT: Final = 34
-BESIDE: Final = 104
-"""Horizontal position of the first tile of a seat."""
+IN_A_ROW: Final = 4
+"""Number of tiles in a row in front of a seat."""
 
 
 def picture(view: View, words: Words) -> Picture:
-    """The middle above, then the dice, then the seats."""
-    shapes = [_tile(tile, view) for tile in TILES]
-    y = 6 + -(-len(TILES) // IN_A_ROW) * STEP + 8
-    gap = (WIDE - 3 * DIE) / 4
-    for number, face in enumerate(view.dice):
-        colour = "yellow" if number == 0 else "blue"
-        shapes.append(die(gap + number * (DIE + gap), y, *_face(face), id=f"die-{number}", classes=f"die {colour}"))
-    y += DIE + 16
-    for seat, row in enumerate(view.rows):
-        tiles = list(_in_front(row, view.announced))
-        lines = max(1, -(-len(tiles) // _AS_MANY))
-        shapes += seat_row(seat, y + SMALL_HEIGHT / 2, on_turn=seat == view.seat)
-        shapes.append(label(row.teeth, 66, y + SMALL_HEIGHT / 2, 20, "strong"))
-        shapes.append(polygon(TOOTH, 90, y + SMALL_HEIGHT / 2, 7, "tooth"))
-        for place, (tile, classes) in enumerate(tiles):
-            x = BESIDE + place % _AS_MANY * (SMALL + 4)
-            shapes.append(_small(tile, classes, x, y + place // _AS_MANY * (SMALL_HEIGHT + 4)))
-        y += lines * (SMALL_HEIGHT + 4) + 8
-    return Picture(y + 4, tuple(shapes), _sentence(view, words))
+    """The tiles, the dice, and what each seat has."""
+    owners = {
+        tile: (seat, tile in row.safe_tiles)
+        for seat, row in enumerate(view.rows)
+        for tile in (*row.open_tiles, *row.safe_tiles)
+    }
+    rows: dict[int, list[int]] = {}
+    for tile in TILES:
+        rows.setdefault(TEETH[tile], []).append(tile)
+    shapes: list[Shape] = []
+    for number, (teeth, tiles) in enumerate(sorted(rows.items())):
+        y = DOWN / 2 - 3 + number * DOWN
+        shapes += [label(teeth, 22, y, 26, "on-cloth carved"), tooth(48, y)]
+        # A row that begins one later keeps its tiles below those of the rows above.
+        shapes += [_tile(tile, view, owners, LEFT + place * ACROSS, y) for place, tile in enumerate(tiles)]
+    zones = [Zone("board", *BOARD, tuple(shapes))]
+    if view.dice:
+        colours = ("yellow", "blue", "blue")
+        zones.append(dice_row((colour, _face(face)) for colour, face in zip(colours, view.dice, strict=False)))
+    zones += [_front(seat, row, view.announced) for seat, row in enumerate(view.rows)]
+    return Picture(tuple(zones), _sentence(view, words))
 
 
-_AS_MANY: Final = (WIDE - BESIDE) // (SMALL + 4)
-TOOTH: Final = "-.9,-.8 .9,-.8 0,1"
-
-
-def touched(_view: View, choice: Any) -> tuple[str, ...]:
-    """The tile taken or announced, the dice thrown, or the tiles given up."""
+def touched(view: View, choice: Any) -> tuple[str, ...]:
+    """The tile taken or announced with its place in the middle, the dice thrown, or the tiles given up."""
     match choice:
         case Take():
-            return (f"tile-{choice.tile}",)
+            return _of_tile(choice.tile, view)
         case Surrender():
             return tuple(f"tile-{tile}" for tile in choice.tiles)
         case Roll():
-            announced = () if choice.announce is None else (f"tile-{choice.announce}",)
+            announced = () if choice.announce is None else _of_tile(choice.announce, view)
             return (*(f"die-{number}" for number in choice.dice), *announced)
     return ()
 
 
-def _tile(tile: int, view: View) -> Shape:
-    row, column = divmod(tile - 1, IN_A_ROW)
-    x, y = LEFT + column * STEP, 6 + row * STEP
-    if tile not in view.middle:
-        return placed(x, y, box(WIDTH, HEIGHT, "gone"), id=f"place-{tile}")
-    classes = "tile announced" if tile == view.announced else "tile"
-    parts = (box(WIDTH, HEIGHT, "field"), label(tile, WIDTH / 2, 18, 21, "strong"), *_teeth(TEETH[tile]))
-    return placed(x, y, *parts, id=f"tile-{tile}", classes=classes)
+def _of_tile(tile: int, view: View) -> tuple[str, ...]:
+    return (f"tile-{tile}",) if tile in view.middle else (f"tile-{tile}", f"place-{tile}")
 
 
-def _teeth(count: int) -> Iterator[Shape]:
-    for number in range(count):
-        x = WIDTH / 2 + (number - (count - 1) / 2) * 7
-        yield polygon(TOOTH, x, 40, 3.6, "tooth")
+def _tile(tile: int, view: View, owners: dict[int, tuple[int, bool]], x: float, y: float) -> Shape:
+    if tile in view.middle:
+        classes = "tile announced" if tile == view.announced else "tile"
+        return placed(
+            x, y, *solid(WIDTH, HEIGHT), label(tile, 0, 0, 30, "ink carved"), id=f"tile-{tile}", classes=classes
+        )
+    hole = box(WIDTH, HEIGHT, "face cell", 10)
+    number = label(tile, -16, 0, 23, "dim strong")
+    if tile not in owners:
+        gone = shape("line", x1=-36, y1=0, x2=4, y2=0, classes="out")
+        return placed(x, y, hole, number, gone, id=f"place-{tile}")
+    seat, is_safe = owners[tile]
+    lock = [shape("line", x1=10, y1=18, x2=34, y2=18, classes="bolt")] if is_safe else []
+    return placed(x, y, hole, number, mark(seat, 22, 0, 10), *lock, id=f"place-{tile}")
 
 
 def _face(face: str) -> Iterator[Shape]:
-    middle = DIE / 2
     if face == STAR:
-        yield polygon(drawing.STAR, middle, middle + 2, 32, "pip")
+        yield polygon(drawing.STAR, 0, 1, 21, "pip")
     elif face == ROTTEN:
-        yield polygon("-.8,-.9 .8,-.9 .8,.1 .45,.9 .15,.2 -.15,.2 -.45,.9 -.8,.1", middle, middle, 30, "pip")
-        yield drawing.shape("circle", cx=middle + 6, cy=middle - 10, r=7, classes="cube")
+        yield polygon("-.8,-.9 .8,-.9 .8,.1 .45,.9 .15,.2 -.15,.2 -.45,.9 -.8,.1", 0, 0, 20, "pip")
+        yield shape("circle", cx=4, cy=-7, r=5, classes="top")
     elif int(face) in drawing.PIPS:
         yield from pips(int(face))
     else:
-        yield label(face, middle, middle, 40, "strong")
+        yield label(face, 0, 0, 28, "ink strong")
 
 
-def _in_front(row: Row, announced: int | None) -> Iterator[tuple[int, str]]:
-    for tile in row.open_tiles:
-        yield tile, "tile announced" if tile == announced else "tile"
-    for tile in row.safe_tiles:
-        yield tile, "tile safe"
-
-
-def _small(tile: int, classes: str, x: float, y: float) -> Shape:
-    number = label(tile, SMALL / 2, SMALL_HEIGHT / 2, 20, "faint" if "safe" in classes else "strong")
-    return placed(x, y, box(SMALL, SMALL_HEIGHT, "field"), number, id=f"tile-{tile}", classes=classes)
+def _front(seat: int, row: Row, announced: int | None) -> Zone:
+    """The open tiles of a seat, then its safe ones."""
+    shapes: list[Shape] = []
+    tiles = (*row.open_tiles, *row.safe_tiles)
+    for place, tile in enumerate(tiles):
+        x, y = (
+            SMALL / 2 + 2 + place % IN_A_ROW * (SMALL + 4),
+            SMALL_HEIGHT / 2 + 2 + place // IN_A_ROW * (SMALL_HEIGHT + 10),
+        )
+        classes = "tile safe" if tile in row.safe_tiles else "tile announced" if tile == announced else "tile"
+        number = label(tile, 0, 0, 22, "ink carved")
+        shapes.append(placed(x, y, *solid(SMALL, SMALL_HEIGHT, 8), number, id=f"tile-{tile}", classes=classes))
+    lines = max(1, -(-len(tiles) // IN_A_ROW))
+    return front(seat, IN_A_ROW * (SMALL + 4), lines * (SMALL_HEIGHT + 10), shapes)
 
 
 def _sentence(view: View, words: Words) -> str:

@@ -153,7 +153,27 @@ def _turn(view: View, offered: TurnChoices, words: Words) -> Picking:
         )
         for die in own
     ]
-    return Picking(tuple(pieces), lambda picked: _picked(sorted(picked), offered, words))
+    offers = tuple(
+        _offer(offer, number, offered, words)
+        for offer in offered.plays
+        for number in range(offer.fewest, offer.most + 1)
+    )
+    fitting = {die for offer in offered.plays for die in offer.dice}
+    if fitting:
+        fitting |= set(offered.doubles)
+    return Picking(
+        tuple(pieces), lambda picked: _picked(sorted(picked), offered, words), offers, frozenset(fitting or own)
+    )
+
+
+def _offer(offer: PlayOffer, number: int, offered: TurnChoices, words: Words) -> MenuEntry:
+    """A play of so many animals of a species, without doubling dice."""
+    dice = offer.dice[:number]
+    _, does = _judged(list(dice), offered, words)
+    animals, _, effect = does.partition(": ")
+    label = words("picking.lay_these", animals=animals)
+    about = words(f"ability.{offer.species}.about")
+    return MenuEntry(label, effect, Play(tuple(sorted(dice))), brief=animals, about=about)
 
 
 def _picked(dice: list[int], offered: TurnChoices, words: Words) -> tuple[MenuEntry, ...]:

@@ -2,34 +2,28 @@
 
 from typing import Any, Final
 
-from rollbook.rules.wuerfelzoo.moves import NO_FACE, Bear, Boar, Fox, Play, Reroll, Squirrel, Worm
-from rollbook.rules.wuerfelzoo.view import View
-from rollbook_replays.games.picture import WIDE, Picture, Shape, box, label, placed, seat_row
+from rollbook.rules.wuerfelzoo.moves import AXES, NO_FACE, Bear, Boar, Fox, Play, Reroll, Squirrel, Worm
+from rollbook.rules.wuerfelzoo.view import DieInFront, View
+from rollbook_replays.games.picture import Picture, Shape, Zone, die, front, label, placed, shape, thrown
 from rollbook_replays.games.words import Words
 from rollbook_replays.games.wuerfelzoo.animals import LARGE_TO_SMALL, counted, faces_of, name_of
 from rollbook_replays.games.wuerfelzoo.drawings import face
 
-SIDE: Final = 44
-STEP: Final = 48
-LEFT: Final = 90
-AS_MANY: Final = (WIDE - LEFT) // STEP
-MIDDLE: Final = 84
+STEP: Final = 64
+IN_A_ROW: Final = 7
+"""Number of dice in a row in front of a seat."""
+MAT: Final = (560.0, 270.0)
+SCALE: Final = 1.45
+LARGE_STEP: Final = 94
+MOST_LARGE: Final = 5
+MOST_IN_MIDDLE: Final = 8
 
 
 def picture(view: View, words: Words) -> Picture:
-    """The middle above, then the seats."""
-    shapes = [placed(8, 8, box(WIDE - 16, MIDDLE, "felt", 14), id="middle"), *_middle(view, words)]
-    y = MIDDLE + 22.0
-    for seat, dice in enumerate(view.dice):
-        shapes += seat_row(seat, y + SIDE / 2, on_turn=seat == view.seat)
-        shapes.append(label(view.points[seat], 68, y + SIDE / 2, 20, "strong"))
-        ordered = sorted(dice, key=lambda one: (LARGE_TO_SMALL.index(one.face or NO_FACE), one.die))
-        for place, one in enumerate(ordered):
-            x = LEFT + place % AS_MANY * STEP
-            classes = "thrown" if one.die in view.thrown else ""
-            shapes.append(_die(one.die, one.face or NO_FACE, x, y + place // AS_MANY * STEP, classes))
-        y += max(1, -(-len(dice) // AS_MANY)) * STEP + 10
-    return Picture(y, tuple(shapes), _sentence(view, words))
+    """The middle, then the dice of the seats."""
+    zones = [Zone("board", *MAT, tuple(_middle(view, words)))]
+    zones += [_front(seat, dice, view) for seat, dice in enumerate(view.dice)]
+    return Picture(tuple(zones), _sentence(view, words), has_pens=True)
 
 
 def touched(_view: View, choice: Any) -> tuple[str, ...]:
@@ -48,20 +42,55 @@ def touched(_view: View, choice: Any) -> tuple[str, ...]:
     return ()
 
 
+def alike(view: View) -> tuple[tuple[str, ...], ...]:
+    """The dice of a seat that show the same face and have the same other faces."""
+    groups: dict[Any, list[str]] = {}
+    for seat, row in enumerate(view.dice):
+        for one in row:
+            groups.setdefault((seat, one.face, AXES[one.die]), []).append(f"die-{one.die}")
+    return tuple(map(tuple, groups.values()))
+
+
+def _front(seat: int, dice: tuple[DieInFront, ...], view: View) -> Zone:
+    """The dice of a seat from large to small."""
+    shapes = []
+    ordered = sorted(dice, key=lambda one: (LARGE_TO_SMALL.index(one.face or NO_FACE), one.die))
+    for place, one in enumerate(ordered):
+        x, y = STEP / 2 + place % IN_A_ROW * STEP, STEP / 2 - 1 + place // IN_A_ROW * STEP
+        classes = f"{one.face or NO_FACE}{' thrown' if one.die in view.thrown else ''}"
+        shapes.append(die(one.die, x, y, face(one.face or NO_FACE), classes.strip()))
+    lines = max(1, -(-len(dice) // IN_A_ROW))
+    return front(seat, IN_A_ROW * STEP, lines * STEP + 2, shapes)
+
+
 def _middle(view: View, words: Words) -> list[Shape]:
-    y = 8 + MIDDLE / 2
+    width, height = MAT
+    mat = shape("rect", x=2, y=2, width=width - 4, height=height - 4, rx=height / 2, classes="mat")
     if view.species is None:
-        return [label(words("board.middle_empty"), WIDE / 2, y, 20, "faint")]
+        return [mat, label(words("board.middle_empty"), width / 2, height / 2, 24, "dim")]
     faces = [(die, view.species) for die in view.middle] + [(die, "x2") for die in view.doubles]
-    shown = [_die(die, name, 18 + place * STEP, y - SIDE / 2) for place, (die, name) in enumerate(faces[:9])]
-    if len(faces) > len(shown):
-        shown.append(label(f"+{len(faces) - len(shown)}", WIDE - 30, y, 20, "strong"))
-    return shown
+    is_large = len(faces) <= MOST_LARGE
+    scale, step = (SCALE, LARGE_STEP) if is_large else (1, STEP)
+    drawn = faces[:MOST_IN_MIDDLE]
+    left = width / 2 - (len(drawn) - 1) * step / 2
+    shapes = [
+        placed(left + place * step, height / 2 - 22, _scaled(number, name, scale), id=f"laid-{number}")
+        for place, (number, name) in enumerate(drawn)
+    ]
+    more = f" (+{len(faces) - len(drawn)})" if len(faces) > len(drawn) else ""
+    said = words("picture.in_the_middle", animals=counted([view.species] * len(view.middle), words))
+    return [mat, *shapes, label(said + more, width / 2, height - 66, 24), *_ability(view, words)]
 
 
-def _die(die: int, name: str, x: float, y: float, classes: str = "") -> Shape:
-    drawn = placed(SIDE / 2, SIDE / 2, *face(name))
-    return placed(x, y, box(SIDE, SIDE, "cube", 9), drawn, id=f"die-{die}", classes=f"die {name} {classes}".strip())
+def _ability(view: View, words: Words) -> list[Shape]:
+    if view.species is None or not view.uses:
+        return []
+    said = words("board.uses", ability=words(f"ability.{view.species}"), count=view.uses)
+    return [label(said, MAT[0] / 2, MAT[1] - 34, 22, "dim")]
+
+
+def _scaled(number: int, name: str, scale: float) -> Shape:
+    return shape("g", thrown(number, 0, 0, face(name), name), transform=f"scale({scale})")
 
 
 def _sentence(view: View, words: Words) -> str:
