@@ -22,7 +22,7 @@ from rollbook.replay_file.recording import Keys, record
 from rollbook.rules.catalogue import current, rulesets
 from rollbook_replays.games import presentation
 from rollbook_replays.games.presentation import Moment, Picking
-from rollbook_replays.narration import Narrator, draw_board, numbered, seating_of, tell
+from rollbook_replays.narration import Narrator, draw_board, number_lines, seating_of, tell
 from rollbook_replays.text import Text
 from rollbook_replays.text import plain as as_text
 from tests.remaking import asked_folder
@@ -79,7 +79,7 @@ def text(case: Case) -> str:
                 lines += [Text(), Text.of(f"Before event {sequence}, as seat {event.seat} sees it"), Text()]
                 lines += [*draw_board(before, event.seat), *_choices(before, event.seat), Text()]
             chosen += 1
-        lines += numbered(sequence, narrator.tell(event, seating))
+        lines += number_lines(sequence, narrator.tell(event, seating))
         before = played.match.copy()
     return as_text(lines)
 

@@ -65,13 +65,13 @@ class DiceCount:
         """The statistics of each kind of die, sorted by game."""
         kinds = sorted(self._times, key=lambda kind: (kind[0], tuple(map(str, kind[1]))))
         return tuple(
-            DieStatistics(game, faces, tuple(_fallen(faces, self._times[game, faces])))
+            DieStatistics(game, faces, tuple(_count_fallen(faces, self._times[game, faces])))
             for game, faces in kinds
             if self._times[game, faces].total()
         )
 
 
-def _fallen(faces: tuple[Value, ...], times: Counter[Value]) -> Iterable[Fallen]:
+def _count_fallen(faces: tuple[Value, ...], times: Counter[Value]) -> Iterable[Fallen]:
     for face in dict.fromkeys(faces):
         yield Fallen(face, times[face], times.total() * faces.count(face) / len(faces))
 

@@ -61,7 +61,7 @@ class Look:
         """The match after this event; raises `NotToBeSeen` if the event is missing or hidden values are."""
         if not 1 <= sequence <= self.count:
             raise NotToBeSeen(f"there is no event {sequence}: the file has 1 to {self.count}")
-        match = _begun(self.header.opened)
+        match = _begin_fold(self.header.opened)
         for _ in _fold(match, self.folded[: sequence - 1]):
             pass
         return match
@@ -79,7 +79,7 @@ def look(replay: Replay, perspective: Perspective | None = None) -> Look:
     elif perspective in {None, replay.perspective}:
         seen = events
     else:
-        match = _begun(opened)
+        match = _begin_fold(opened)
         seen = tuple(match.as_seen(event, perspective) for event in _fold(match, events))
     if perspective is None:
         perspective = Watcher.JUDGE if replay.perspective is None else replay.perspective
@@ -123,7 +123,7 @@ def _entropy(opened: Opened, events: tuple[Event, ...]) -> tuple[bytes, ...]:
     return tuple(entropy)
 
 
-def _begun(opened: Opened) -> MatchFold:
+def _begin_fold(opened: Opened) -> MatchFold:
     return MatchFold(Header(opened, ()).game, opened)
 
 

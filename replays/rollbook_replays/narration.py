@@ -24,13 +24,13 @@ from rollbook.match.events import (
 from rollbook.match.fold import MatchFold, Misplaced
 from rollbook.rules.chance import Draw, Throw
 from rollbook.rules.game import Game, Perspective, ToChoose, Watcher
-from rollbook.rules.options import written
+from rollbook.rules.options import write_value
 from rollbook_replays.games import presentation
 from rollbook_replays.games.blocks import Block, Room
 from rollbook_replays.games.presentation import Moment, Sentence, sentence
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
-from rollbook_replays.text import MUTED, STRONG, WIDTH, Text, called, printable
+from rollbook_replays.text import MUTED, STRONG, WIDTH, Text, printable, seat_names
 
 _OF_NOBODY: Final[dict[type, str]] = {Started: "told.started", Resumed: "told.resumed"}
 _OF_A_SEAT: Final[dict[type, str]] = {
@@ -59,7 +59,7 @@ class Narrator:
         self._seat = 0
         """The seat of the last choice."""
 
-    def opened(self, seating: Seating) -> list[Sentence]:
+    def tell_opening(self, seating: Seating) -> list[Sentence]:
         """The sentence for event 1."""
         return [Sentence(Text.of(seating.words("told.opened")))]
 
@@ -70,7 +70,7 @@ class Narrator:
         if self._match is not None:
             self._match.take(event)
         if isinstance(event, Sealed):
-            return list(_sealed(event, seating))
+            return list(_tell_seal(event, seating))
         if isinstance(event, Ready):
             return [sentence(event.seat, "told.ready.entropy" if event.entropy else "told.ready", seating)]
         if type(event) in _OF_NOBODY:
@@ -79,7 +79,7 @@ class Narrator:
 
     def _move(self, event: Happened[Any] | Chosen[Any], seating: Seating) -> list[Sentence]:
         before = self.view
-        after = self._folded(event)
+        after = self._fold_event(event)
         if isinstance(event, Happened):
             on_turn = getattr(before, "seat", None)
             seat = self._seat if on_turn is None else on_turn
@@ -91,7 +91,7 @@ class Narrator:
             sentences[0] = Sentence(sentences[0].text + caretaker, sentences[0].is_implied)
         return sentences
 
-    def _folded(self, event: Happened[Any] | Chosen[Any]) -> Any:
+    def _fold_event(self, event: Happened[Any] | Chosen[Any]) -> Any:
         """The view after the event; None if it or an earlier event has a hidden value."""
         if self._match is not None and isinstance(event, Happened) and is_hidden(event.outcome):
             self._match = None
@@ -111,12 +111,12 @@ def tell(
     `house` are the seats of the service's own bots. The service knows their entropy, so it does not count.
     """
     game, opened = header.game, header.opened
-    options = ", ".join(f"{name} {written(value)}" for name, value in opened.options.items())
+    options = ", ".join(f"{name} {write_value(value)}" for name, value in opened.options.items())
     agreed = f" ({options})" if options else ""
     yield Text.of((f"{game.title}{agreed}, match {printable(opened.match_id)}", STRONG))
     whole = seating_of(game, opened, words=words, most=WIDTH)
     seats = [Text.of(f"{seat} ", whole.mark(seat), f" {whole.name(seat)}") for seat in range(len(opened.names))]
-    yield Text.of("Seats: ", Text.joined(", ", seats))
+    yield Text.of("Seats: ", Text.join(", ", seats))
     if not any(brought for seat, brought in enumerate(header.entropy) if seat not in house):
         yield Text.of("No seat added randomness: the dice are fixed by the secret alone.")
     yield Text()
@@ -131,7 +131,7 @@ def tell(
         if isinstance(event, Sealed):
             yield from (Text(), *(part.text for part in sentences))
         else:
-            yield from numbered(sequence, sentences)
+            yield from number_lines(sequence, sentences)
 
 
 def draw_board(match: MatchFold, perspective: Perspective, words: Words | None = None) -> Block:
@@ -142,7 +142,7 @@ def draw_board(match: MatchFold, perspective: Perspective, words: Words | None =
     if match.started:
         places = sorted((place, seat) for seat, place in enumerate(match.places()))
         said = ", ".join(f"{place}. {seating.name(seat)}" for place, seat in places)
-        lines += [Text(), *Text.of(seating.words("standing", places=said)).wrapped()]
+        lines += [Text(), *Text.of(seating.words("standing", places=said)).wrap()]
     if match.started and match.sealed is None:
         awaited = match.awaited
         if isinstance(awaited, ToChoose):
@@ -164,30 +164,30 @@ def seating_of(
     own = perspective if isinstance(perspective, int) else None
     spoken = (words or Words()).also(presentation(game.name).texts)
     options = game.settle(opened.options, len(opened.names))
-    return Seating(called(opened.names, most), own, options, spoken)
+    return Seating(seat_names(opened.names, most), own, options, spoken)
 
 
-def numbered(sequence: int, sentences: Iterable[Sentence]) -> Iterator[Text]:
+def number_lines(sequence: int, sentences: Iterable[Sentence]) -> Iterator[Text]:
     """The lines of an event, the first of them behind its number."""
     number = f"{sequence:>{_NUMBER - 2}}  "
     for part in sentences:
-        first, *others = part.text.wrapped(WIDTH - _NUMBER, indent=2)
+        first, *others = part.text.wrap(WIDTH - _NUMBER, indent=2)
         yield Text.of(number, first)
         number = " " * _NUMBER
         yield from (Text.of(number, other) for other in others)
 
 
-def _sealed(event: Sealed, seating: Seating) -> Iterator[Sentence]:
+def _tell_seal(event: Sealed, seating: Seating) -> Iterator[Sentence]:
     words = seating.words
     if event.places is None:
-        yield Sentence(Text.of((aborted(event.aborted or "", seating), STRONG)))
+        yield Sentence(Text.of((abort_sentence(event.aborted or "", seating), STRONG)))
         return
     yield Sentence(Text.of((words("told.over"), STRONG)))
     for place, seat in sorted((place, seat) for seat, place in enumerate(event.places)):
         yield Sentence(Text.of((f"{place}. ", STRONG), seating.mark(seat), f" {seating.name(seat)}"))
 
 
-def aborted(reason: str, seating: Seating) -> str:
+def abort_sentence(reason: str, seating: Seating) -> str:
     """Why a match was aborted, as a sentence; in `reason`, the seats follow a colon.
 
     >>> aborted("not_ready:0,1", Seating(("Anna", "Tom"), None, {}, Words("en")))

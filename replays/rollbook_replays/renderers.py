@@ -47,7 +47,7 @@ def as_rich(lines: Iterable[Text], palette: Mapping[str, str], *, wraps: bool = 
     return drawn
 
 
-def coloured(lines: Iterable[Text], palette: Mapping[str, str]) -> str:
+def colour_lines(lines: Iterable[Text], palette: Mapping[str, str]) -> str:
     """The lines with the colour codes that this terminal supports."""
     page = Console(file=io.StringIO(), force_terminal=True, width=1_000, highlight=False, color_system="auto")
     with page.capture() as captured:

@@ -16,7 +16,7 @@ from rollbook.rules.catalogue import current
 from rollbook_replays.absences import Absences
 from rollbook_replays.audit.verdicts import Audited, Verdict
 from rollbook_replays.dice_statistics import DiceCount, DieStatistics
-from rollbook_replays.text import WIDTH, called, printable
+from rollbook_replays.text import WIDTH, printable, seat_names
 from rollbook_replays.tournament.judgement import Judgement, amount
 from rollbook_replays.tournament.manifest import instant
 
@@ -81,11 +81,11 @@ class Report:
         self._absences.add(audited)
         self._rows.append(_row(name, audited))
 
-    def judged(self, name: str, judgement: Judgement) -> None:
+    def add_judgement(self, name: str, judgement: Judgement) -> None:
         """Add one bundle and its judgement."""
         self._judged.append((name, judgement))
 
-    def flawed(self, where: str, head: WitnessedHead, why: str) -> None:
+    def add_flaw(self, where: str, head: WitnessedHead, why: str) -> None:
         """Add one kept head that proves nothing; `where` is its file and line."""
         self._flaws.append(_cells(where, head.match_id, str(head.sequence), why, numbers=(2,)))
 
@@ -192,7 +192,7 @@ def _tournament(name: str, judgement: Judgement) -> Iterator[str]:
 
 def _row(name: str, audited: Audited) -> str:
     seats = audited.seats or len(audited.names)
-    names = called(audited.names or ("",) * seats, most=WIDTH)
+    names = seat_names(audited.names or ("",) * seats, most=WIDTH)
     if audited.places is not None and len(audited.places) == len(names):
         ranked = sorted((place, seat) for seat, place in enumerate(audited.places))
         result = ", ".join(f"{place}. {names[seat]}" for place, seat in ranked)

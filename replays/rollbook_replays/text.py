@@ -44,7 +44,7 @@ class Text:
         return cls(tuple(span for span in spans if span[0]))
 
     @classmethod
-    def joined(cls, between: Part, parts: Iterable[Part]) -> Text:
+    def join(cls, between: Part, parts: Iterable[Part]) -> Text:
         """Join the parts with a separator.
 
         >>> Text.joined(", ", ["a", "b", "c"]).plain
@@ -66,34 +66,34 @@ class Text:
     def __add__(self, other: Text) -> Text:
         return Text(self.spans + other.spans)
 
-    def styled(self, style: str) -> Text:
+    def with_style(self, style: str) -> Text:
         """The line with this style added to all spans."""
         return Text(tuple((text, f"{style} {had}".strip()) for text, had in self.spans))
 
     def at(self, spot: object) -> Text:
         """The line as the clickable place `spot`."""
-        return self.styled(f"{SPOT}{spot}")
+        return self.with_style(f"{SPOT}{spot}")
 
-    def padded(self, to: int, style: str = "") -> Text:
+    def pad(self, to: int, style: str = "") -> Text:
         """The line with spaces appended up to a width of `to`."""
         return Text.of(self, (" " * (to - self.width), style))
 
-    def centred(self, to: int, style: str = "") -> Text:
+    def centre(self, to: int, style: str = "") -> Text:
         """The line in the middle of `to` columns."""
-        return Text.of((" " * ((to - self.width) // 2), style), self).padded(to, style)
+        return Text.of((" " * ((to - self.width) // 2), style), self).pad(to, style)
 
-    def cut(self, most: int) -> Text:
+    def clip(self, most: int) -> Text:
         """The line cut to at most `most` columns."""
         spans = []
         left = most
         for text, style in self.spans:
-            spans.append((fitted(text, left, ""), style))
+            spans.append((fit(text, left, ""), style))
             left -= width(text)
             if left <= 0:
                 break
         return Text.of(*spans)
 
-    def wrapped(self, wide: int = WIDTH, indent: int = 0) -> Iterator[Text]:
+    def wrap(self, wide: int = WIDTH, indent: int = 0) -> Iterator[Text]:
         """The line broken at spaces into lines of at most `wide` columns; all but the first are indented.
 
         >>> [line.plain for line in Text.of("one two three").wrapped(8, 1)]
@@ -142,9 +142,9 @@ def _is_harmless(character: str) -> bool:
     return character.isprintable() or character in "\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
 
 
-def called(names: Sequence[str], most: int = 24) -> tuple[str, ...]:
+def seat_names(names: Sequence[str], most: int = 24) -> tuple[str, ...]:
     """The names of the seats for people, cut to `most` columns; a seat without a name is `seat NUMBER`."""
-    return tuple(fitted(printable(name), most) or f"seat {seat}" for seat, name in enumerate(names))
+    return tuple(fit(printable(name), most) or f"seat {seat}" for seat, name in enumerate(names))
 
 
 @lru_cache(maxsize=4096)
@@ -153,7 +153,7 @@ def width(text: str) -> int:
     return wcwidth.width(text)
 
 
-def fitted(text: str, most: int, ellipsis: str = "…") -> str:
+def fit(text: str, most: int, ellipsis: str = "…") -> str:
     """The text cut to at most `most` columns.
 
     >>> fitted("Christiane", 6)
@@ -166,6 +166,6 @@ def fitted(text: str, most: int, ellipsis: str = "…") -> str:
     return text + ellipsis
 
 
-def padded(text: str, to: int) -> str:
+def pad_text(text: str, to: int) -> str:
     """The text with spaces appended up to a width of `to`."""
     return text + " " * (to - width(text))

@@ -178,11 +178,11 @@ class ParentService:
     """The service that started this program, on its standard input and output: a JSON object a frame."""
 
     def __init__(self, messages: asyncio.StreamReader) -> None:
-        """Created by `ParentService.connected`."""
+        """Created by `ParentService.connect`."""
         self._messages = messages
 
     @classmethod
-    async def connected(cls) -> Self:
+    async def connect(cls) -> Self:
         """Connect to the parent; this process ends when the parent does."""
         end_with_parent()
         messages = asyncio.StreamReader()

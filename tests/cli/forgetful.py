@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rollbook.cli.progress import Progress
 from rollbook.server.forgetting.erasure import Erasure, Selection
-from rollbook.server.forgetting.kept_names import opened
+from rollbook.server.forgetting.kept_names import open_places
 
 
 async def forget(data: Path, name: str, last: str) -> None:
@@ -20,7 +20,7 @@ async def forget(data: Path, name: str, last: str) -> None:
         if now == last:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    async with opened(data, None, None) as place:
+    async with open_places(data, None, None) as place:
         with Progress("file", "files", 0) as files:
             await Erasure(place, Selection(frozenset(), name), lambda _match: None, files, step).run()
 

@@ -13,7 +13,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed448 import Ed448PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from rollbook.identity.keys import load, published
+from rollbook.identity.keys import list_published_keys, load
 from rollbook.identity.tokens import Role, Subject, TrustedIssuer, Verifier
 from rollbook.replay_file.key_lines import key_id, key_line, read_keys
 
@@ -35,7 +35,7 @@ def created_key_file(tmp_path: Path) -> Path:
 
 def subject_of(token: str, key_file: Path) -> Subject:
     """The subject of the token, for a service that trusts the key."""
-    trusted = TrustedIssuer("rollbook", published(key_file), frozenset(Role))
+    trusted = TrustedIssuer("rollbook", list_published_keys(key_file), frozenset(Role))
     return Verifier([trusted], time.time, leeway_seconds=5).verify(token)
 
 

@@ -72,7 +72,7 @@ def bundle(data: bytes) -> None:
     judgement = judge(opened, [audit(source.read(), {}) for source in opened.sources], {})
     assert judgement.verdict is not Verdict.EXACT
     report = Report()
-    report.judged("bundle", judgement)
+    report.add_judgement("bundle", judgement)
     "".join([*judgement.lines(), report.html()]).encode()
 
 

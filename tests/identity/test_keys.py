@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives.serialization import (
     PublicFormat,
 )
 
-from rollbook.identity.keys import load, load_or_create, published
+from rollbook.identity.keys import list_published_keys, load, load_or_create
 from rollbook.identity.refusals import KeyReason, KeyRefused
 from rollbook.replay_file.key_lines import key_id, key_line
 from tests.test_ed25519 import SMALL_ORDER
@@ -97,7 +97,7 @@ def test_loading_writes_nothing(tmp_path: Path) -> None:
     path = written(tmp_path / "token.pem", in_pem(SOME_KEY))
     assert in_pem(SOME_KEY) == in_pem(load(path))
     assert ["token.pem"] == names_in(tmp_path)
-    assert {} == published(path)
+    assert {} == list_published_keys(path)
     with pytest.raises(FileNotFoundError):
         load(tmp_path / "none.pem")
 
@@ -165,8 +165,8 @@ def test_public_keys_stay_published_after_their_key_file_is_gone(tmp_path: Path)
     for _ in range(3):
         keys.append(load_or_create(path).public_key())
         path.unlink()
-    assert [key_id(key) for key in keys] == list(published(path))
-    assert keys == list(published(path).values())
+    assert [key_id(key) for key in keys] == list(list_published_keys(path))
+    assert keys == list(list_published_keys(path).values())
     assert "".join(f"{key_line(key)}\n" for key in keys) == (tmp_path / "token.pem.public").read_text()
 
 
@@ -179,7 +179,7 @@ def test_a_line_that_a_crash_cut_short_is_written_again(tmp_path: Path) -> None:
     noted = tmp_path / "token.pem.public"
     for length in range(len(line)):
         noted.write_bytes(f"{key_line(old)}\n".encode() + line[:length])
-        assert [key_id(old)] == list(published(path))
+        assert [key_id(old)] == list(list_published_keys(path))
         load_or_create(path)
         assert f"{key_line(old)}\n".encode() + line == noted.read_bytes()
 
@@ -202,7 +202,7 @@ def test_a_list_of_published_keys_with_a_wrong_line_is_refused(tmp_path: Path, l
     load_or_create(path)
     with (tmp_path / "token.pem.public").open("a") as noted:
         noted.write(f"{line}\n")
-    for read in (published, load_or_create):
+    for read in (list_published_keys, load_or_create):
         with pytest.raises(KeyRefused) as refused:
             read(path)
         assert KeyReason.PUBLISHED_MALFORMED == refused.value.reason
@@ -215,11 +215,11 @@ def test_a_list_of_published_keys_may_have_what_editors_leave_in_it(tmp_path: Pa
     old = key_line(SOME_KEY.public_key())
     noted.write_text(f"\ufeff# of the other replica\r\n\r\n{old}\r\n", encoding="utf-8")
     new = load_or_create(path).public_key()
-    assert [old, key_line(new)] == [key_line(key) for key in published(path).values()]
+    assert [old, key_line(new)] == [key_line(key) for key in list_published_keys(path).values()]
     weak = bytes.fromhex(SMALL_ORDER[4])
     noted.write_text(f"{old}\n{hashlib.sha256(weak).hexdigest()[:16]} {weak.hex()}\n")
     with pytest.raises(KeyRefused, match=r"line 2 of the published keys .* small order"):
-        published(path)
+        list_published_keys(path)
 
 
 @pytest.mark.parametrize("mode", [0o664, 0o646])
@@ -228,7 +228,7 @@ def test_a_list_of_published_keys_that_others_can_write_is_refused(tmp_path: Pat
     path = tmp_path / "token.pem"
     load_or_create(path)
     (tmp_path / "token.pem.public").chmod(mode)
-    for read in (published, load_or_create):
+    for read in (list_published_keys, load_or_create):
         with pytest.raises(KeyRefused) as refused:
             read(path)
         assert KeyReason.KEY_EXPOSED == refused.value.reason
@@ -298,7 +298,7 @@ def test_a_process_that_is_killed_leaves_no_half_key(tmp_path: Path, millisecond
     assert -signal.SIGKILL == child.returncode
     for path in [*tmp_path.glob("*.pem"), tmp_path / "next.pem"]:
         key = load_or_create(path)
-        assert [key_id(key.public_key())] == list(published(path))
+        assert [key_id(key.public_key())] == list(list_published_keys(path))
 
 
 def test_a_full_disk_leaves_no_half_key(tmp_path: Path) -> None:

@@ -17,19 +17,19 @@ from rollbook.match.codec.messages import write_outcome
 from rollbook.match.codec.moves import Unreadable, is_optional
 from rollbook.match.codec.stubs import stubs_of
 from rollbook.match.codec.words import numbers_of
-from rollbook.match.codec.wrappers import listed
+from rollbook.match.codec.wrappers import list_games
 from rollbook.match.events import Happened
 from rollbook.match.fold import MOST_EVENTS
 from rollbook.match.simulation import Simulation
 from rollbook.rules.catalogue import find
 from rollbook.rules.chance import Draw, Throw
-from rollbook.rules.options import written
+from rollbook.rules.options import write_value
 from rollbook.v1 import events_pb2, games_pb2
 from tests.games.material import own_tests
 from tests.replays.example import PAGE
 from tests.replays.game_pages import FOLDER, examples, page_of, remade, table
 
-GAMES = listed(games_pb2.Choice)
+GAMES = list_games(games_pb2.Choice)
 WRAPPERS = ("Options", "Choice", "Outcome", "HiddenOutcome", "View", "LegalChoices")
 MATCHES = 4
 """Random matches, enough for every kind of chance."""
@@ -83,7 +83,7 @@ def test_options_are_those_of_the_game(game: str) -> None:
             f"{option.name} {described[option.name].number}",
             _type(described[option.name]),
             option.allowed,
-            written(option.default),
+            write_value(option.default),
         )
         for option in rules.options
     ]

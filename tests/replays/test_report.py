@@ -137,7 +137,7 @@ def test_the_page_shows_the_standings_recomputed_beside_those_claimed(tmp_path: 
     """The faults are shown above the standings."""
     judgement = judged(bundled(manifest(standings={"Anna": (1, "9")}), replays(*NUMBERS)), tmp_path)
     report = Report()
-    report.judged("cup.zip", judgement)
+    report.add_judgement("cup.zip", judgement)
     html = report.html()
     assert '<td class="number">3</td><td>Anna</td><td class="number">1.5</td>' in html
     assert "<td>1. with 9</td>" in html

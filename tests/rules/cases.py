@@ -8,7 +8,7 @@ from typing import Any
 
 from rollbook.rules.catalogue import current
 from rollbook.rules.game import Game
-from rollbook.rules.options import Options, OptionValue, written
+from rollbook.rules.options import Options, OptionValue, write_value
 from rollbook.rules.refusals import Invalid
 
 VALUES: dict[str, tuple[OptionValue, ...]] = {"rounds_to": (0, 1, 30)}
@@ -26,7 +26,7 @@ class Case:
     def __str__(self) -> str:
         """Return the id of the case for tests and files."""
         differing = [
-            f"{option.name}={written(self.options[option.name])}"
+            f"{option.name}={write_value(self.options[option.name])}"
             for option in self.game.options
             if self.options[option.name] != option.default
         ]

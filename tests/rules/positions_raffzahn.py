@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from rollbook.rules.chance import FirstSeat
 from rollbook.rules.raffzahn import GAME
-from rollbook.rules.raffzahn.moves import TILES, Rolled, listed, mask
-from rollbook.rules.raffzahn.state import State, owned
+from rollbook.rules.raffzahn.moves import TILES, Rolled, list_tiles, mask
+from rollbook.rules.raffzahn.state import State, list_owned
 
 Tiles = Mapping[int, Iterable[int]]
 
@@ -59,22 +59,22 @@ def after_throw(number: int, *faces: str, on: State) -> State:
 
 def middle_of(state: State) -> set[int]:
     """The tiles in the middle."""
-    return set(listed(state.middle))
+    return set(list_tiles(state.middle))
 
 
 def open_of(state: State, seat: int) -> set[int]:
     """The tiles that lie face up in front of a seat."""
-    return set(listed(state.open_tiles[seat]))
+    return set(list_tiles(state.open_tiles[seat]))
 
 
 def safe_of(state: State, seat: int) -> set[int]:
     """The tiles that lie face down in front of a seat."""
-    return set(listed(state.safe_tiles[seat]))
+    return set(list_tiles(state.safe_tiles[seat]))
 
 
 def owned_by(state: State, seat: int) -> set[int]:
     """All tiles of a seat."""
-    return set(owned(state, seat))
+    return set(list_owned(state, seat))
 
 
 def out_of(state: State) -> set[int]:

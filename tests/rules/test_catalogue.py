@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from rollbook.rules import catalogue
-from rollbook.rules.catalogue import GROUP, collected, current, find, rulesets
+from rollbook.rules.catalogue import GROUP, collect, current, find, rulesets
 from rollbook.rules.chance import FirstSeat
 from rollbook.rules.refusals import Invalid, Reason
 
@@ -66,7 +66,7 @@ def named(name: str, *versions: int) -> tuple[Any, ...]:
 
 def names(points: Iterable[EntryPoint]) -> list[tuple[str, int]]:
     """Return name and version of the rulesets that the catalogue finds."""
-    return [(game.name, game.version) for game in collected(points)]
+    return [(game.name, game.version) for game in collect(points)]
 
 
 def test_our_own_games_are_announced_like_everybody_elses() -> None:

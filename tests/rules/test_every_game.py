@@ -22,7 +22,7 @@ from rollbook.rules import allie_gator
 from rollbook.rules.catalogue import current, find
 from rollbook.rules.chance import Draw, Throw
 from rollbook.rules.game import Over, ToChoose, Uniform, Watcher, everything_is_open
-from rollbook.rules.options import written
+from rollbook.rules.options import write_value
 from rollbook.rules.refusals import Invalid, Reason, RefusedByRules
 from tests.games.material import OWN_GAMES, own_tests
 from tests.match.table import Table
@@ -202,7 +202,7 @@ def test_unknown_options_values_and_seats_are_refused_with_what_is_allowed(name:
 def test_an_option_is_read_as_it_is_written_and_nothing_else_is(name: str) -> None:
     """On a command line every value is text; the refusal repeats it with the allowed values."""
     for option in current()[name].options:
-        assert list(option.values) == [option.read(written(value)) for value in option.values]
+        assert list(option.values) == [option.read(write_value(value)) for value in option.values]
         for text in ("", "True", "-1", "none"):
             with pytest.raises(Invalid, match=f"allowed: {option.allowed}") as refused:
                 option.read(text)

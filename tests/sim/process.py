@@ -108,7 +108,7 @@ class _Call:
 class _IndexInMemory(ArchiveIndex):
     """An index that disappears with its process."""
 
-    def _connected(self) -> sqlite3.Connection:
+    def _connect(self) -> sqlite3.Connection:
         return sqlite3.connect(":memory:", check_same_thread=False)
 
     def _files(self) -> Iterator[Path]:

@@ -296,7 +296,7 @@ class MemoryLog:
             book.places[match_id] = until_ms
         return Reserved(until_ms, not before)
 
-    async def reserved(self, holder: str, book: str) -> dict[str, int]:
+    async def list_reserved(self, holder: str, book: str) -> dict[str, int]:
         """Return the reserved matches with the end of their reservation in milliseconds; negative once settled."""
         self._check_open()
         return dict(self._places(holder, book))

@@ -35,8 +35,8 @@ async def test_of_many_that_reserve_at_once_as_many_succeed_as_there_is_room_for
     assert 7 == len(got)
     assert {"waiting"} == {result.book for result in results if isinstance(result, Full)}
     for book in ("seats", "waiting"):
-        assert got == set(await other.reserved(match_id, book))
-    assert {} == await log.reserved(f"{match_id}-other", "seats")
+        assert got == set(await other.list_reserved(match_id, book))
+    assert {} == await log.list_reserved(f"{match_id}-other", "seats")
 
 
 async def test_a_match_that_has_its_place_keeps_it(log: MatchStore, other: MatchStore, match_id: str) -> None:
@@ -49,7 +49,7 @@ async def test_a_match_that_has_its_place_keeps_it(log: MatchStore, other: Match
     full = await log.reserve(match_id, "two", quotas)
     assert isinstance(full, Full)
     assert abs(again.until_ms - UNDER_WAY_MS - full.now_ms) < UNDER_WAY_MS
-    assert {"one": again.until_ms} == await log.reserved(match_id, "seats")
+    assert {"one": again.until_ms} == await log.list_reserved(match_id, "seats")
 
 
 async def test_a_place_is_taken_back_only_by_its_last_reservation(
@@ -62,17 +62,17 @@ async def test_a_place_is_taken_back_only_by_its_last_reservation(
     second = await reserved(other, match_id, "one", quotas)
     await log.settle(match_id, books, "one", first.until_ms)
     await log.release(match_id, books, {"one": first.until_ms, "unknown": 7})
-    assert {"one": second.until_ms} == await log.reserved(match_id, "seats")
+    assert {"one": second.until_ms} == await log.list_reserved(match_id, "seats")
     await other.settle(match_id, books, "one", second.until_ms)
     for book in books:
-        (settled,) = (await log.reserved(match_id, book)).values()
+        (settled,) = (await log.list_reserved(match_id, book)).values()
         assert settled < 0
     third = await reserved(log, match_id, "one", quotas)
     assert third.until_ms > second.until_ms
     await log.release(match_id, books, {"one": settled})
-    assert {"one": third.until_ms} == await log.reserved(match_id, "waiting")
+    assert {"one": third.until_ms} == await log.list_reserved(match_id, "waiting")
     await log.release(match_id, books, {"one": third.until_ms})
-    assert {} == await log.reserved(match_id, "seats")
+    assert {} == await log.list_reserved(match_id, "seats")
     assert (await reserved(log, match_id, "one", quotas)).is_new
 
 

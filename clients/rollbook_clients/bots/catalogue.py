@@ -32,7 +32,7 @@ class Named:
         """The name of the strategy without settings."""
         return self.text.partition(":")[0]
 
-    def seated(self, seat: Seat) -> Bot:
+    def create(self, seat: Seat) -> Bot:
         """Create a bot for this seat; raises Unsuited if the strategy cannot play there."""
         return self.strategy(seat, **self.settings)
 

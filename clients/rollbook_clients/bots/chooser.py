@@ -30,7 +30,7 @@ class Chooser:
         """Create the bot; raises StrategyBroken if that fails."""
         self._seat = seat
         try:
-            self._bot = strategy.seated(seat)
+            self._bot = strategy.create(seat)
         except (Exception, SystemExit) as failure:
             raise StrategyBroken(f"it cannot sit down: {failure!r}") from failure
 

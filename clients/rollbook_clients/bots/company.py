@@ -53,7 +53,7 @@ class Company:
             for task in self._playing:
                 task.cancel()
             await asyncio.gather(*self._playing, return_exceptions=True)
-            await self._under_way.finished()
+            await self._under_way.wait_finished()
 
     async def _play(self, seat: CompanySeat, table: Table) -> None:
         try:

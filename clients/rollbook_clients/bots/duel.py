@@ -78,15 +78,15 @@ class Played:
 
 def check(duel: Duel) -> None:
     """Raise Unknown for unknown strategies, and Unsuited for strategies that cannot play the game."""
-    _seated(duel, f"{duel.game}-check", duel.sides(0))
-    _seated(duel, f"{duel.game}-check", duel.sides(1))
+    _seat_bots(duel, f"{duel.game}-check", duel.sides(0))
+    _seat_bots(duel, f"{duel.game}-check", duel.sides(1))
 
 
 def play(duel: Duel, number: int) -> Played:
     """Play the match of this number and return its result."""
     simulation = Simulation(find(duel.game), duel.options, duel.seats, duel.seed, number)
     sides = duel.sides(number)
-    bots = _seated(duel, simulation.opened.match_id, sides)
+    bots = _seat_bots(duel, simulation.opened.match_id, sides)
     faults: list[StrategyFault] = []
 
     def decide(match: MatchFold, seat: int) -> Chosen[Any] | Resigned:
@@ -158,10 +158,10 @@ def _interrupts_held_back() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _seated(duel: Duel, match_id: str, sides: tuple[int, ...]) -> list[Bot]:
+def _seat_bots(duel: Duel, match_id: str, sides: tuple[int, ...]) -> list[Bot]:
     game = find(duel.game)
     return [
-        _strategy(duel.strategies[side]).seated(Seat(game, duel.options, duel.seats, seat, seed(match_id, seat)))
+        _strategy(duel.strategies[side]).create(Seat(game, duel.options, duel.seats, seat, seed(match_id, seat)))
         for seat, side in enumerate(sides)
     ]
 

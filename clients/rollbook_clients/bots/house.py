@@ -60,13 +60,13 @@ class House:
                 for ruleset in current.values():
                     games.create_task(self._keep_going(ruleset))
         finally:
-            await self._under_way.finished()
+            await self._under_way.wait_finished()
 
     async def _keep_going(self, ruleset: ListGamesResponse.Ruleset) -> None:
         game, last = ruleset.game, await self._last(ruleset.game)
         while True:
             try:
-                match = await self._found(game) or await self._open(ruleset, last)
+                match = await self._find_match(game) or await self._open(ruleset, last)
                 last = match.id
                 await self._play(match)
                 await asyncio.sleep(PAUSES_BETWEEN_MATCHES * self._pause_seconds)
@@ -90,7 +90,7 @@ class House:
                 return summary.match_id
         return ""
 
-    async def _found(self, game: str) -> Match | None:
+    async def _find_match(self, game: str) -> Match | None:
         """The oldest unfinished match in which the host has a seat; None if there is none."""
         for state in (MATCH_STATE_OPEN, MATCH_STATE_GETTING_READY, MATCH_STATE_RUNNING):
             mine = [summary.match_id async for summary in self._host.matches(game, state, mine=True)]

@@ -26,7 +26,7 @@ class UnderWay:
         task.add_done_callback(self._commands.discard)
         return await asyncio.shield(task)
 
-    async def finished(self) -> None:
+    async def wait_finished(self) -> None:
         """Wait until all commands have ended."""
         await asyncio.gather(*self._commands, return_exceptions=True)
 

@@ -105,9 +105,9 @@ class Player:
                 match = self.table.match(self.terms.match_id, self.terms.invitation_code)
                 await _join(match)
                 return match
-            return await self._found() or await self._opened()
+            return await self._join_public() or await self._open_match()
 
-    async def _found(self) -> Match | None:
+    async def _join_public(self) -> Match | None:
         """Join a public match of the game, with any options; returns None if there is no free seat."""
         listed = [summary async for summary in self.table.matches(self.terms.game.name, MATCH_STATE_OPEN)]
         for summary in listed:
@@ -123,7 +123,7 @@ class Player:
                 return match
         return None
 
-    async def _opened(self) -> Match:
+    async def _open_match(self) -> Match:
         terms = self.terms
         match = await self.table.open(
             terms.game.name, terms.seats, terms.options, turn_seconds=TURN_SECONDS, ready_seconds=READY_SECONDS
@@ -183,7 +183,7 @@ async def keep_company(  # noqa: PLR0913 - bots, service and output
     codes = {Exit.GOOD}
 
     async def one(number: int) -> None:
-        called = _called(name or terms.strategy.name, number, count, is_named=bool(name))
+        called = _bot_name(name or terms.strategy.name, number, count, is_named=bool(name))
         try:
             async with connect(address, name=called, token=token, authorities=authorities) as table:
                 await Player(number, terms, table, finding, result, trouble).play()
@@ -205,7 +205,7 @@ async def keep_company(  # noqa: PLR0913 - bots, service and output
     return worst(codes)
 
 
-def _called(name: str, number: int, count: int, *, is_named: bool) -> str:
+def _bot_name(name: str, number: int, count: int, *, is_named: bool) -> str:
     """The name of one of several bots.
 
     >>> [_called("Robo", number, 2, is_named=True) for number in range(2)], _called("Robo", 0, 1, is_named=True)

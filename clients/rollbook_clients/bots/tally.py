@@ -102,12 +102,12 @@ class Tally:
                 {
                     "strategy": side.strategy,
                     **side.all.facts(),
-                    "by_seat": _listed(side.by_seat, "seat"),
-                    "by_turn": _listed(side.by_turn, "turn"),
+                    "by_seat": _list_rates(side.by_seat, "seat"),
+                    "by_turn": _list_rates(side.by_turn, "turn"),
                 }
                 for side in self.sides
             ],
-            "by_turn": _listed(self.by_turn, "turn"),
+            "by_turn": _list_rates(self.by_turn, "turn"),
             "faults": [
                 {"strategy": fault.strategy, "match": fault.match_id, "seq": fault.sequence, "why": fault.why}
                 for fault in sorted(
@@ -117,5 +117,5 @@ class Tally:
         }
 
 
-def _listed(rates: dict[int, Rate], name: str) -> list[dict[str, Any]]:
+def _list_rates(rates: dict[int, Rate], name: str) -> list[dict[str, Any]]:
     return [{name: number, **rates[number].facts()} for number in sorted(rates)]

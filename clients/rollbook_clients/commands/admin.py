@@ -15,8 +15,8 @@ from rollbook.cli.service_options import LOCAL_SERVICE, ServiceOptions
 from rollbook.v1.admin_pb2 import BanTarget
 from rollbook.v1.match_pb2 import ListMatchesRequest, MatchState
 from rollbook_clients.commands.operator_acts import is_lost, list_matches, say_next, seal
-from rollbook_clients.commands.operator_text import banned, json_of, listed, say_facts, shown, stated
-from rollbook_clients.commands.service_calls import failed, say
+from rollbook_clients.commands.operator_text import ban_line, json_of, match_line, match_lines, say_facts, state_lines
+from rollbook_clients.commands.service_calls import convert_error, say
 from rollbook_clients.sdk import RollbookError, connect
 from rollbook_clients.sdk.operator import Operator
 
@@ -124,7 +124,7 @@ def show(match: str, *, as_json: AsJson = False, at: ServiceOptions = LOCAL_SERV
 
     async def work(operator: Operator) -> Exit:
         found = await operator.match(match)
-        print(json_of(found) if as_json else shown(found))
+        print(json_of(found) if as_json else match_lines(found))
         return Exit.GOOD
 
     return _run("show", at, work)
@@ -176,7 +176,7 @@ def abort(  # noqa: PLR0913 - every flag is a parameter
         found = await operator.opened_by(target)
         for summary in found:
             if not yes:
-                print(json_of(summary) if as_json else listed(summary))
+                print(json_of(summary) if as_json else match_line(summary))
                 continue
             await seal(operator, summary.match_id, as_json=as_json)
         if found and not yes:
@@ -229,7 +229,7 @@ def bans(*, limit: int = 50, page: str = "", as_json: AsJson = False, at: Servic
     async def work(operator: Operator) -> Exit:
         found = await operator.bans(limit, page)
         for each in found.bans:
-            print(json_of(each) if as_json else banned(each))
+            print(json_of(each) if as_json else ban_line(each))
         return say_next(found.next_page_token, as_json=as_json)
 
     return _run("bans", at, work)
@@ -290,7 +290,7 @@ def ban(  # noqa: PLR0913 - every flag is a parameter
 
     async def work(operator: Operator) -> Exit:
         made = await operator.ban(target, seconds, why)
-        print(json_of(made) if as_json else banned(made))
+        print(json_of(made) if as_json else ban_line(made))
         return Exit.GOOD
 
     return _run("ban", at, work)
@@ -335,7 +335,7 @@ def state(*, as_json: AsJson = False, at: ServiceOptions = LOCAL_SERVICE) -> int
 
     async def work(operator: Operator) -> Exit:
         found = await operator.state()
-        print(json_of(found) if as_json else "\n".join(stated(found)))
+        print(json_of(found) if as_json else "\n".join(state_lines(found)))
         return Exit.GOOD if found.store_is_up and found.archive_is_up else Exit.UNVERIFIED
 
     return _run("state", at, work)
@@ -377,7 +377,7 @@ def _run(command: str, options: ServiceOptions, work: Work) -> Exit:
     try:
         return asyncio.run(run())
     except RollbookError as error:
-        ended = failed(error)
+        ended = convert_error(error)
     except Failed as failure:
         ended = failure
     say(f"admin {command}", ended.why)

@@ -17,7 +17,7 @@ from rollbook_clients.bots.bot import Seat, Unsuited
 from rollbook_clients.bots.catalogue import Unknown
 from rollbook_clients.bots.player import BotTerms, keep_company
 from rollbook_clients.sdk import Unreachable
-from rollbook_replays.commands.simulate import agreed
+from rollbook_replays.commands.simulate import choose_table
 
 MOST_BOTS: Final = 100
 
@@ -68,9 +68,9 @@ def bot(  # noqa: PLR0913 - every flag is a parameter
         NAME=VALUE, for the matches that bots open; repeat for each option that differs from its default.
     """
     try:
-        rules, seats, options = agreed(game, seats, option)
+        rules, seats, options = choose_table(game, seats, option)
         named = catalogue.find(strategy)
-        named.seated(Seat(rules, options, seats, number=0, seed=0))
+        named.create(Seat(rules, options, seats, number=0, seed=0))
         _together(count, at.token, match, invitation)
         authorities = at.authorities
     except (RefusedByRules, Unknown, Unsuited, ValueError) as refused:

@@ -18,7 +18,7 @@ from rollbook_clients.bots.bot import Unsuited
 from rollbook_clients.bots.catalogue import Unknown
 from rollbook_clients.bots.duel import Duel, check, play_all
 from rollbook_clients.bots.tally import Tally
-from rollbook_replays.commands.simulate import SEEDS, agreed
+from rollbook_replays.commands.simulate import SEEDS, choose_table
 
 MOST_MATCHES: Final = 1_000_000
 MOST_JOBS: Final = 256
@@ -89,7 +89,7 @@ def duel(  # noqa: PLR0913 - every flag is a parameter
     tally = Tally(played)
     code = _play(tally, matches, jobs)
     if tally.sides[0].all.matches:
-        print(json.dumps(tally.facts(), ensure_ascii=False) if as_json else "\n".join(_told(tally)))
+        print(json.dumps(tally.facts(), ensure_ascii=False) if as_json else "\n".join(_tally_lines(tally)))
     _tell_faults(tally)
     return Exit.WRONG if tally.faults and code is Exit.GOOD else code
 
@@ -97,7 +97,7 @@ def duel(  # noqa: PLR0913 - every flag is a parameter
 def _duel(  # noqa: PLR0913 - the setup of a duel
     one: str, other: str, *, game: str, option: Sequence[str], seats: int | None, seed: int | None
 ) -> Duel:
-    rules, seats, options = agreed(game, seats, option)
+    rules, seats, options = choose_table(game, seats, option)
     seed = secrets.randbelow(10**9) if seed is None else seed
     if abs(seed) >= SEEDS:
         raise ValueError("--seed has too many digits; at most 60 fit into the name of a match")
@@ -129,7 +129,7 @@ def _play(tally: Tally, matches: int, jobs: int) -> Exit:
     return Exit.GOOD
 
 
-def _told(tally: Tally) -> list[str]:
+def _tally_lines(tally: Tally) -> list[str]:
     facts = tally.facts()
     width = 2 + max(len("whoever starts"), *(len(strategy) for strategy in tally.duel.strategies))
     lines = [

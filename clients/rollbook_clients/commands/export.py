@@ -12,7 +12,7 @@ from rollbook.cli.json_lines import AsJson, print_json
 from rollbook.cli.service_options import LOCAL_SERVICE, ServiceOptions
 from rollbook.files import write_file
 from rollbook.replay_file.container import SUFFIX, NotAReplay, read
-from rollbook_clients.commands.service_calls import at_the_service, failed, say
+from rollbook_clients.commands.service_calls import at_the_service, convert_error, say
 from rollbook_clients.sdk import RollbookError, Unreachable
 from rollbook_clients.sdk.sync import SyncTable
 
@@ -115,7 +115,7 @@ class _Export:
         except Unreachable as error:
             raise Failed(Exit.UNREADABLE, f"{error}; export it again") from None
         except RollbookError as error:
-            raise failed(error) from None
+            raise convert_error(error) from None
         except NotAReplay as broken:
             raise Failed(Exit.WRONG, f"what the service sent is no replay file: {broken}") from None
         if found != match_id:

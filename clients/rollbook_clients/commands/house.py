@@ -34,7 +34,7 @@ async def _run() -> Exit:
     from rollbook_clients.bots.house import House  # noqa: PLC0415 - as above
     from rollbook_clients.sdk import Unauthenticated, Unreachable  # noqa: PLC0415 - as above
 
-    service = await processes.ParentService.connected()
+    service = await processes.ParentService.connect()
     tell = _logged_by(service)
     code = Exit.GOOD
     try:

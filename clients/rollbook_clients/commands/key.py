@@ -15,7 +15,7 @@ from cyclopts import Parameter
 
 from rollbook.cli.exits import Exit, Failed
 from rollbook.cli.service_options import read_certificates
-from rollbook.identity.keys import load, load_or_create, published
+from rollbook.identity.keys import list_published_keys, load, load_or_create
 from rollbook.identity.refusals import KeyRefused
 from rollbook.identity.service_keys import KeyFileRefused, KeyFileUnreadable, service_name
 from rollbook.replay_file.key_lines import (
@@ -26,7 +26,7 @@ from rollbook.replay_file.key_lines import (
     key_line,
     keys_of_service,
 )
-from rollbook_clients.commands.service_calls import failed, say
+from rollbook_clients.commands.service_calls import convert_error, say
 from rollbook_clients.sdk import RollbookError, published_keys
 
 KEY_FILE_EXAMPLE = """\
@@ -104,7 +104,7 @@ def key(  # noqa: PLR0913 - every flag is a parameter
         keys: Sequence[_Bare | KnownKey]
         match file, service:
             case Path(), None:
-                keys = _published(file, role, name) if list_published else [_own(file, role, name, create=create)]
+                keys = _list_published(file, role, name) if list_published else [_own(file, role, name, create=create)]
             case None, str() if list_published and role is None:
                 keys = _from_service(service, tls_ca, name)
             case None, str():
@@ -169,24 +169,24 @@ def _hint(file: Path, *, create: bool) -> str:
     return "" if create or file.exists() else f"; rollbook key {file} --create makes one"
 
 
-def _published(path: Path, role: KeyRole | None, name: str | None) -> list[KnownKey]:
+def _list_published(path: Path, role: KeyRole | None, name: str | None) -> list[KnownKey]:
     """All keys that a file or a data directory ever held. Without a name, they get the id of the oldest head key."""
     name = name or _name_beside(path)
     if path.is_dir():
         if role is not None:
             raise _wrong(f"{path} is a data directory, whose files are named after their roles; --role is for a file")
-        return _of_service(path, _listed(path / _HEADS), _listed(path / _REPLAYS), name)
+        return _of_service(path, _list_keys(path / _HEADS), _list_keys(path / _REPLAYS), name)
     role = role or _ROLES.get(path.name)
-    listed = _listed(path)
+    listed = _list_keys(path)
     if not listed and not path.exists():
         raise Failed(Exit.UNREADABLE, f"{path}: no such file or directory")
     if role is None:
         raise _wrong(f"{path.name} does not show what it signs: give --role head, replay or bundle")
     if role is KeyRole.REPLAY:
-        heads = _listed(path.with_name(_HEADS)) if path.name == _REPLAYS else []
+        heads = _list_keys(path.with_name(_HEADS)) if path.name == _REPLAYS else []
         return [key for key in _of_service(path, heads, listed, name) if key.role is KeyRole.REPLAY]
     if not listed:
-        raise _unpublished(path)
+        raise _unpublished_error(path)
     return [KnownKey(key, role, name or key_id(listed[0])) for key in listed]
 
 
@@ -206,16 +206,16 @@ def _of_service(
     path: Path, heads: list[Ed25519PublicKey], replays: list[Ed25519PublicKey], name: str | None
 ) -> list[KnownKey]:
     if not heads and not replays:
-        raise _unpublished(path)
+        raise _unpublished_error(path)
     if not heads and name is None:
         why = f"{path}: no head key was published beside these replay keys, so their owner is unknown"
         raise _wrong(f"{why}: give --name, the same as for the head key")
     return keys_of_service(heads, replays, name or "")
 
 
-def _listed(file: Path) -> list[Ed25519PublicKey]:
+def _list_keys(file: Path) -> list[Ed25519PublicKey]:
     with _reading(file):
-        return list(published(file).values())
+        return list(list_published_keys(file).values())
 
 
 def _from_service(service: str, tls_ca: Path | None, name: str | None) -> list[KnownKey]:
@@ -223,7 +223,7 @@ def _from_service(service: str, tls_ca: Path | None, name: str | None) -> list[K
     try:
         keys = asyncio.run(published_keys(service, name=name or "", authorities=authorities))
     except RollbookError as error:
-        why = failed(error)
+        why = convert_error(error)
         raise Failed(why.code, f"rollbook key: {why.why}") from None
     return list(keys.values())
 
@@ -239,7 +239,7 @@ def _reading(file: Path, hint: str = "") -> Iterator[None]:
         raise Failed(Exit.UNREADABLE, f"{file}: {wrong.strerror}{hint}") from None
 
 
-def _unpublished(path: Path) -> Failed:
+def _unpublished_error(path: Path) -> Failed:
     why = f"{path}: no key was ever published here; a service publishes its keys when it starts"
     return Failed(Exit.UNREADABLE, why)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from rollbook.cli.exits import Exit, Failed
 from rollbook.cli.service_options import ServiceOptions
 from rollbook.replay_file.disk import read_file
-from rollbook_clients.terminal.invitation import pasted
+from rollbook_clients.terminal.invitation import parse_pasted
 
 
 def replay_of(source: str, at: ServiceOptions) -> bytes:
@@ -23,11 +23,11 @@ def replay_of(source: str, at: ServiceOptions) -> bytes:
     except OSError as wrong:
         raise Failed(Exit.UNREADABLE, f"{source}: {wrong.strerror or wrong}") from None
     try:
-        invited = pasted(source, at.service)
+        invited = parse_pasted(source, at.service)
     except ValueError:
         why = f"{source}: no such file, and neither the id of a match nor an invitation (HOST:PORT/MATCH)"
         raise Failed(Exit.UNREADABLE, why) from None
-    from rollbook_clients.commands.service_calls import failed  # noqa: PLC0415 - not needed for a file
+    from rollbook_clients.commands.service_calls import convert_error  # noqa: PLC0415 - not needed for a file
     from rollbook_clients.sdk import RollbookError  # noqa: PLC0415 - see above
     from rollbook_clients.sdk.sync import connect  # noqa: PLC0415 - see above
     from rollbook_clients.terminal.profile import Profile  # noqa: PLC0415 - see above
@@ -36,5 +36,5 @@ def replay_of(source: str, at: ServiceOptions) -> bytes:
         with connect(invited.service, token=at.token, authorities=at.authorities, keep=Profile().guests) as table:
             return table.match(invited.match_id, invited.code).replay()
     except RollbookError as error:
-        ended = failed(error)
+        ended = convert_error(error)
         raise Failed(ended.code, f"{source}: {ended.why}") from None

@@ -97,9 +97,9 @@ def matches(  # noqa: PLR0913 - every flag is a parameter
 
     def work(table: SyncTable) -> Exit:
         if wait:
-            say(_called(table, game), is_on_turn=True)
+            say(_wait_for_turn(table, game), is_on_turn=True)
             return Exit.GOOD
-        found = list(islice(_found(table, state, game, player, mine=mine), limit))
+        found = list(islice(_find_matches(table, state, game, player, mine=mine), limit))
         for summary in found:
             say(summary, is_on_turn=_is_called(table, summary) if mine and not ids else None)
         if not found:
@@ -148,7 +148,7 @@ def _name(seat: MatchSummary.Seat) -> str:
     return f"{name} (out)" if seat.forfeited else name
 
 
-def _found(table: SyncTable, state: States, game: str, player: str, *, mine: bool) -> Iterator[MatchSummary]:
+def _find_matches(table: SyncTable, state: States, game: str, player: str, *, mine: bool) -> Iterator[MatchSummary]:
     wanted = {
         "all": [MATCH_STATE_UNSPECIFIED],
         "running": [MATCH_STATE_RUNNING, MATCH_STATE_GETTING_READY],
@@ -167,7 +167,7 @@ def _is_called(table: SyncTable, summary: MatchSummary) -> bool:
     return state.legal is not None
 
 
-def _called(table: SyncTable, game: str) -> MatchSummary:
+def _wait_for_turn(table: SyncTable, game: str) -> MatchSummary:
     """Poll until a match waits for the caller, and return it; raises Failed if the caller has no unfinished match."""
     pauses = iter(PAUSES_SECONDS)
     while True:

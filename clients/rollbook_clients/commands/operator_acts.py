@@ -6,7 +6,7 @@ import json
 
 from rollbook.cli.exits import Exit
 from rollbook.v1.match_pb2 import ListMatchesRequest
-from rollbook_clients.commands.operator_text import json_of, listed, say_facts
+from rollbook_clients.commands.operator_text import json_of, match_line, say_facts
 from rollbook_clients.sdk import LogLost, Refused
 from rollbook_clients.sdk.operator import Operator
 
@@ -15,7 +15,7 @@ async def list_matches(operator: Operator, request: ListMatchesRequest, *, as_js
     """Print a page of matches."""
     found = await operator.matches(request)
     for summary in found.matches:
-        print(json_of(summary) if as_json else listed(summary))
+        print(json_of(summary) if as_json else match_line(summary))
     return say_next(found.next_page_token, as_json=as_json)
 
 

@@ -48,7 +48,7 @@ def _state_of(summary: MatchSummary) -> str:
     return MatchState.Name(summary.state).removeprefix("MATCH_STATE_").lower()
 
 
-def listed(summary: MatchSummary) -> str:
+def match_line(summary: MatchSummary) -> str:
     """A match in one line: whether it is lost, id, game, state, time of the last change, players.
 
     >>> listed(MatchSummary(match_id="a" * 24, game="cant_stop", state=3, seats=[{"taken": True, "name": "Anna"}, {}]))
@@ -61,11 +61,11 @@ def listed(summary: MatchSummary) -> str:
     )
 
 
-def shown(found: GetMatchResponse) -> str:
+def match_lines(found: GetMatchResponse) -> str:
     """A match in a few lines: summary, position, clock and seats."""
     summary = found.summary
     lines = [
-        listed(summary),
+        match_line(summary),
         f"opened {_time(summary.opened_ms)}, last event {summary.position.sequence} at {_time(summary.changed_ms)}",
         f"clock {summary.turn_seconds} s a turn, {summary.reserve_seconds} s in reserve",
     ]
@@ -78,7 +78,7 @@ def shown(found: GetMatchResponse) -> str:
     return "\n".join(lines)
 
 
-def banned(found: Ban) -> str:
+def ban_line(found: Ban) -> str:
     """A ban in one line: id, end, target, issuer, reason."""
     target = found.target
     match target.WhichOneof("target"):
@@ -92,7 +92,7 @@ def banned(found: Ban) -> str:
     return f"{found.ban_id}  until {_time(found.until_ms)}  {printable(who)}  by {printable(found.by)}{note}"
 
 
-def stated(found: GetStateResponse) -> Sequence[str]:
+def state_lines(found: GetStateResponse) -> Sequence[str]:
     """The state of a service, one line per part."""
     worker = f", worker {found.worker}" if found.worker else ""
     matches = ", ".join(f"{count} {name}" for name, count in sorted(found.matches.items()))

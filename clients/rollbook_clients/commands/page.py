@@ -29,7 +29,7 @@ async def _run() -> Exit:
     from rollbook_clients.web import server  # noqa: PLC0415 - only needed to serve
     from rollbook_clients.web.visit import PageOptions  # noqa: PLC0415 - as above
 
-    service = await processes.ParentService.connected()
+    service = await processes.ParentService.connect()
     server.log_to(lambda line: service.send(json.loads(line)))
     try:
         told = await service.receive()

@@ -15,7 +15,7 @@ from rollbook_replays.games.blocks import Block
 from rollbook_replays.games.guide import guide
 from rollbook_replays.games.presentation import Presentation
 from rollbook_replays.games.words import Words
-from rollbook_replays.renderers import coloured
+from rollbook_replays.renderers import colour_lines
 from rollbook_replays.text import STRONG, Text, plain
 
 NARROWEST, WIDEST = 40, 100
@@ -41,7 +41,7 @@ def rules(game: GameName, *, language: Literal["en", "de"] | None = None) -> int
     wide = min(max(Console().width, NARROWEST), WIDEST)
     explained = explain(presentation(game), language or language_of_this_person(), wide)
     lines = [Text.of((known.title, STRONG)), *([Text(), *explained] if explained else [])]
-    sys.stdout.write(coloured(lines, {}) if sys.stdout.isatty() else plain(lines))
+    sys.stdout.write(colour_lines(lines, {}) if sys.stdout.isatty() else plain(lines))
     return Exit.GOOD
 
 
@@ -49,4 +49,4 @@ def explain(shown: Presentation, language: str, wide: int) -> Block:
     """Return the guide of a game, or its help paragraph if it has no guide; empty without either."""
     words = Words(language, shown.texts)
     paragraph = " ".join(words("help").split()) if "help" in words else ""
-    return guide(shown, language, wide) or (list(Text.of(paragraph).wrapped(wide)) if paragraph else [])
+    return guide(shown, language, wide) or (list(Text.of(paragraph).wrap(wide)) if paragraph else [])

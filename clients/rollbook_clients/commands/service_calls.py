@@ -26,14 +26,14 @@ def at_the_service(
         with connect(options.service, token=options.token, authorities=authorities, keep=keep) as table:
             return work(table)
     except RollbookError as error:
-        ended = failed(error)
+        ended = convert_error(error)
     except Failed as failure:
         ended = failure
     say(command, ended.why)
     return ended.code
 
 
-def failed(error: RollbookError) -> Failed:
+def convert_error(error: RollbookError) -> Failed:
     """Convert an error of the SDK into the exit code and message of a command."""
     match error:
         case Unreachable():

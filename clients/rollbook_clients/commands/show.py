@@ -19,7 +19,7 @@ from rollbook.replay_file.container import NotAReplay, read
 from rollbook.rules.game import Perspective, Watcher
 from rollbook.rules.refusals import RefusedByRules
 from rollbook_clients.commands.match_source import replay_of
-from rollbook_replays.audit.divergence import shortened
+from rollbook_replays.audit.divergence import shorten_text
 from rollbook_replays.games import presentation
 from rollbook_replays.history import Broken, Look, NotToBeSeen, look
 from rollbook_replays.narration import draw_board, tell
@@ -72,31 +72,31 @@ def show(  # noqa: PLR0913 - every flag is a parameter
     try:
         stored = read(replay_of(source, service))
         seen = look(stored.replay, Watcher.PUBLIC if public else seat)
-        text = "".join(write(seen.header, seen.events)) if as_json else _drawn(seen, at, in_colour=terminal)
+        text = "".join(write(seen.header, seen.events)) if as_json else _draw_board(seen, at, in_colour=terminal)
     except Failed as failed:
-        return _refused(failed.code, failed.why)
+        return _refuse(failed.code, failed.why)
     except (Broken, Misplaced, RefusedByRules) as wrong:
-        return _refused(Exit.WRONG, f"{source}: {shortened(str(wrong))}; `rollbook audit` explains more")
+        return _refuse(Exit.WRONG, f"{source}: {shorten_text(str(wrong))}; `rollbook audit` explains more")
     except (NotAReplay, Unreadable, NotToBeSeen) as wrong:
-        return _refused(Exit.UNREADABLE, f"{source}: {shortened(str(wrong))}")
-    if not (terminal and pager and _paged(text)):
+        return _refuse(Exit.UNREADABLE, f"{source}: {shorten_text(str(wrong))}")
+    if not (terminal and pager and _page_text(text)):
         # The plain form is UTF-8 on every machine.
         sys.stdout.buffer.write(text.encode())
         sys.stdout.buffer.flush()
     return Exit.GOOD
 
 
-def _drawn(seen: Look, at: int | None, *, in_colour: bool) -> str:
-    lines = _told(seen, at)
+def _draw_board(seen: Look, at: int | None, *, in_colour: bool) -> str:
+    lines = _tell_events(seen, at)
     if not in_colour or os.environ.get("NO_COLOR"):
         return plain(lines)
     # Imported only for coloured output.
-    from rollbook_replays.renderers import coloured  # noqa: PLC0415
+    from rollbook_replays.renderers import colour_lines  # noqa: PLC0415
 
-    return coloured(lines, presentation(seen.header.game.name).palette)
+    return colour_lines(lines, presentation(seen.header.game.name).palette)
 
 
-def _told(seen: Look, at: int | None) -> Iterator[Text]:
+def _tell_events(seen: Look, at: int | None) -> Iterator[Text]:
     if at is not None:
         match = seen.at(at)
         yield Text.of((f"After event {at} of {seen.count}, as {_whose(seen.perspective)} it", STRONG))
@@ -123,7 +123,7 @@ def _whose(perspective: Perspective) -> str:
     return "everybody saw" if perspective is Watcher.PUBLIC else "a judge sees"
 
 
-def _paged(text: str) -> bool:
+def _page_text(text: str) -> bool:
     """Show a text in the pager; returns False if there is no pager."""
     words = shlex.split(os.environ.get("PAGER", "less"))
     if not words or shutil.which(words[0]) is None:
@@ -133,6 +133,6 @@ def _paged(text: str) -> bool:
     return True
 
 
-def _refused(code: Exit, why: str) -> Exit:
+def _refuse(code: Exit, why: str) -> Exit:
     print(printable(why), file=sys.stderr)
     return code

@@ -88,7 +88,7 @@ class Tail:
             for frame in frames:
                 match frame:
                     case Events():
-                        self._waiting += map(self._logged, frame.events)
+                        self._waiting += map(self._log_event, frame.events)
                     case Revealed() if self._was_over:
                         self._reveal(frame.outcomes)
                     case Away():
@@ -102,7 +102,7 @@ class Tail:
             raise Failed(Exit.UNREADABLE, "the match has not started, so there is nothing to print yet")
         return Exit.GOOD
 
-    def _logged(self, event: Event) -> Logged:
+    def _log_event(self, event: Event) -> Logged:
         logged = self._read(event.data, event.hidden)
         if isinstance(logged.event, Opened):
             self._opened = logged.event

@@ -46,7 +46,7 @@ _NAMING: Final = {"bracket", "reserved_sign", "reserved_name", "invisible_charac
 """The rules for names that have a sentence of their own."""
 
 
-def explained(error: RollbookError, language: str) -> str:
+def explain(error: RollbookError, language: str) -> str:
     """The explanation of an error as a sentence.
 
     >>> explained(Refused("RATE_LIMITED", "too much", {"retry_after_ms": "1200"}), "en")

@@ -27,9 +27,9 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
 from rollbook.match.codec.words import numbers_of, words_of
-from rollbook.match.codec.wrappers import OTHER, content, listed, unwrap, wrap
+from rollbook.match.codec.wrappers import OTHER, content, list_games, unwrap, wrap
 from rollbook.v1.games_pb2 import Choice
-from rollbook_clients.sdk.games import known, message_of
+from rollbook_clients.sdk.games import list_known, message_of
 
 
 class ChoicesOfGame:
@@ -169,13 +169,13 @@ def _title(game: str) -> str:
     return game.title().replace("_", "")
 
 
-_GAMES = {_title(game): choices_of(game) for game in listed(Choice)}
+_GAMES = {_title(game): choices_of(game) for game in list_games(Choice)}
 globals().update(_GAMES)
 
 
 def __getattr__(name: str) -> ChoicesOfGame:
     # The import system asks for names such as __path__; a search in installed games would load their rules.
-    games = {} if name.startswith("_") else {_title(game): game for game in known()}
+    games = {} if name.startswith("_") else {_title(game): game for game in list_known()}
     found = choices_of(games[name]) if name in games else None
     if found is None:
         raise AttributeError(f"there is no {name}; games: {', '.join(games)}")
@@ -183,7 +183,7 @@ def __getattr__(name: str) -> ChoicesOfGame:
 
 
 def __dir__() -> list[str]:
-    return [*map(_title, known()), "from_words", "in_words"]
+    return [*map(_title, list_known()), "from_words", "in_words"]
 
 
 # The generated class cannot be subclassed, so `str` and `repr` are replaced on it.

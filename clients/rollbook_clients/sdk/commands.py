@@ -89,7 +89,7 @@ class MatchCommands:
             # These refusals concern only the current attempt; an earlier attempt may have succeeded.
             if is_first or not isinstance(refused, Unauthenticated | LimitReached):
                 self._unsettled = None
-            raise self._witness.judged(refused) from None
+            raise self._witness.convert_refusal(refused) from None
         except Unreachable as unreachable:
             raise OutcomeUnknown(str(unreachable), asked.request.request_id) from None
         self._unsettled = None

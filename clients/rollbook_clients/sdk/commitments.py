@@ -27,7 +27,7 @@ class Commitments:
                 case "opened":
                     opened = event.message.opened
                     if opened.fairness != _SCHEME or len(opened.commitment) != _HASH_BYTES:
-                        raise self._witness.broken(f"event 1 does not commit to dice by {_SCHEME}", event.data)
+                        raise self._witness.broken_error(f"event 1 does not commit to dice by {_SCHEME}", event.data)
                     self._seats = opened.seats
                 case "seat_taken":
                     self._commitments[event.message.seat] = event.message.seat_taken.entropy_commitment
@@ -41,7 +41,7 @@ class Commitments:
     def check(self, seat: int, commitment: bytes) -> None:
         """Raise LogBroken unless the log holds this commitment for the seat."""
         if self._commitments.get(seat) != commitment:
-            raise self._witness.broken(
+            raise self._witness.broken_error(
                 f"seat {seat} is not bound to the entropy of this client: either it sat down as another process, whose"
                 " secret was not kept, or the service exchanged the commitment; nothing was revealed"
             )

@@ -188,7 +188,7 @@ class Connection:
         try:
             yield line
         except AioRpcError as error:
-            raise self._told(line, error) from None
+            raise self._convert_error(line, error) from None
         except asyncio.CancelledError:
             if self._was_hung_up():
                 raise Closed("the table was left") from None
@@ -205,7 +205,7 @@ class Connection:
         task = asyncio.current_task()
         return self._closed and task is not None and not task.cancelling()
 
-    def _told(self, line: Line, error: AioRpcError) -> Lost | Refused:
+    def _convert_error(self, line: Line, error: AioRpcError) -> Lost | Refused:
         refusal = refusal_of(error)
         if (not refusal.reason and error.code() in _LOST) or refusal.reason == "DRAINING":
             self._replace(line)

@@ -63,7 +63,7 @@ class Caller:
         self._is_guest = is_guest or not token
         self._keep = keep
         self._code, carried = ("", b"") if token else read_code(code)
-        kept = _kept(keep, connection.address) if keep is not None else {}
+        kept = _read_kept(keep, connection.address) if keep is not None else {}
         self.token = token or kept.get("token", "")
         self._secret = secret or carried or bytes.fromhex(kept.get("secret", "")) or secrets.token_bytes(_SECRET_BYTES)
         self._renew_at = float("inf")
@@ -173,7 +173,7 @@ def bearer(token: str) -> tuple[tuple[str, str], ...]:
     return (("authorization", f"Bearer {token}"),)
 
 
-def _kept(file: Path, address: str) -> dict[str, str]:
+def _read_kept(file: Path, address: str) -> dict[str, str]:
     entry = _read(file).get(address, {})
     if not isinstance(entry, dict) or not all(isinstance(value, str) for value in entry.values()):
         raise GuestsUnreadable(f"{file}: this is no file of guests")

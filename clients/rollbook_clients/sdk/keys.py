@@ -26,7 +26,7 @@ class PublishedKeys:
     async def find(self, key_id: str) -> Ed25519PublicKey | None:
         """The key for heads with this id; None if the service has no such key."""
         if key_id not in self._known:
-            answer = await self._published()
+            answer = await self._fetch()
             # Keys that were seen once take precedence: a published key never changes.
             self._known = self._read(answer.keys) | self._known
         return self._known.get(key_id)
@@ -37,7 +37,7 @@ class PublishedKeys:
         The keys carry `name`, by default the name that the service gives itself. Raises RollbookError if a key has two
         roles.
         """
-        answer = await self._published(seconds)
+        answer = await self._fetch(seconds)
         heads, replays = self._read(answer.keys) | self._known, self._read(answer.replay_keys)
         if heads.keys() & replays.keys():
             raise RollbookError(f"what {self._connection.address} publishes has a key with two roles")
@@ -47,7 +47,7 @@ class PublishedKeys:
             raise RollbookError(f"what {self._connection.address} publishes cannot be used: {wrong}") from None
         return {key.key_id: key for key in keys}
 
-    async def _published(self, seconds: float | None = None) -> GetKeysResponse:
+    async def _fetch(self, seconds: float | None = None) -> GetKeysResponse:
         return await self._connection.call(lambda line: line.identity.GetKeys, GetKeysRequest(), seconds=seconds)
 
     def _read(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from google.protobuf.message import Message
 
-from rollbook.match.codec.wrappers import OTHER, listed, wrap
+from rollbook.match.codec.wrappers import OTHER, list_games, wrap
 from rollbook.v1.games_pb2 import Choice, LegalChoices
 from rollbook_clients.sdk.choices import in_words
 
@@ -55,7 +55,7 @@ class Legal:
         return None if game is None else game.name
 
     def __len__(self) -> int:
-        sent = self._listed()
+        sent = self._list_choices()
         if sent is not None:
             return len(sent)
         read = self._read()
@@ -63,7 +63,7 @@ class Legal:
 
     def __iter__(self) -> Iterator[Choice]:
         """Yield each choice once, always in the same order."""
-        sent = self._listed()
+        sent = self._list_choices()
         if sent is not None:
             yield from map(choice_of, sent)
         elif (read := self._read()) is not None:
@@ -72,10 +72,10 @@ class Legal:
             game, choices = read
             yield from (write_choice(game, choice) for choice in choices)
 
-    def _listed(self) -> Any:
+    def _list_choices(self) -> Any:
         """The choices as sent, for a game that has its own field; None if the choices are only described."""
         name = self.message.WhichOneof("game")
-        if name not in listed(LegalChoices):
+        if name not in list_games(LegalChoices):
             return None
         own = getattr(self.message, name)
         return own.choices or None

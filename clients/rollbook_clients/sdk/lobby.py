@@ -33,7 +33,7 @@ async def watch_lobby(caller: Caller, game: str) -> AsyncGenerator[Lobby, None]:
         try:
             async with aclosing(_stream(caller, game)) as lobbies:
                 async for lobby in lobbies:
-                    attempts.succeeded()
+                    attempts.reset()
                     yield lobby
         except Lost as lost:
             if not lobby.is_away and not lost.in_order:
@@ -60,7 +60,7 @@ async def _stream(caller: Caller, game: str) -> AsyncGenerator[Lobby, None]:
                             known = parts
                             yield Lobby(tuple(known.values()))
                     case "changed":
-                        known = _changed(known, frame.changed.match)
+                        known = _apply_change(known, frame.changed.match)
                         yield Lobby(tuple(known.values()))
                     case "ended":
                         if frame.ended.reason == END_REASON_TOKEN_EXPIRED:
@@ -84,7 +84,7 @@ def abort_reason(summary: MatchSummary) -> str:
     return f"{reason}:{','.join(map(str, summary.aborted.seats))}"
 
 
-def _changed(known: dict[str, MatchSummary], summary: MatchSummary) -> dict[str, MatchSummary]:
+def _apply_change(known: dict[str, MatchSummary], summary: MatchSummary) -> dict[str, MatchSummary]:
     others = {match_id: each for match_id, each in known.items() if match_id != summary.match_id}
     if summary.state in OVER:
         return others

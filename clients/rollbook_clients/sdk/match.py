@@ -93,7 +93,7 @@ class Match:
         try:
             answer = await self._caller.call(lambda line: line.matches.GetMatch, request)
         except Refused as refused:
-            raise self._witness.judged(refused) from None
+            raise self._witness.convert_refusal(refused) from None
         head = await self._witness.check(answer.head)
         self._show(head.position)
         self._legal = Legal(answer.legal) if answer.HasField("legal") else None
@@ -163,14 +163,14 @@ class Match:
         all seats, including this one. From then on the dice cannot be influenced any more.
         """
         entropy = self._caller.entropy(self.id)
-        closed = await self._closed(entropy_commitment(entropy))
+        closed = await self._check_closing(entropy_commitment(entropy))
         request = ReadyRequest(
             match_id=self.id, position=self._witness.message(closed), closing_link=closed.link, entropy=entropy
         )
         answer = await self._commands.send(lambda line: line.matches.Ready, request)
         return await self.take_in(answer.made)
 
-    async def _closed(self, commitment: bytes) -> Position:
+    async def _check_closing(self, commitment: bytes) -> Position:
         """The position at which the last seat was taken, after all checks; raises NotNow if the match was aborted."""
         commitments = Commitments(self._witness)
         seat = 0
@@ -228,7 +228,7 @@ class Match:
 
     def _readable(self, choice: Message | str) -> Choice:
         try:
-            return self._named(choice) if isinstance(choice, str) else choice_of(choice)
+            return self._find_choice(choice) if isinstance(choice, str) else choice_of(choice)
         except (TypeError, AttributeError):
             why = f"{choice!r} is no choice; those of a game are made by rollbook_clients.sdk.choices"
         except ValueError as wrong:
@@ -237,7 +237,7 @@ class Match:
         legal = f"; legal here: {', '.join(map(str, self._legal or ()))}" if few else ""
         raise Malformed("NOTHING_CHOSEN", why + legal, position=self._shown, legal=self._legal)
 
-    def _named(self, words: str) -> Choice:
+    def _find_choice(self, words: str) -> Choice:
         game = None if self._legal is None else self._legal.game
         if game is None:
             raise ValueError(f"{words!r} names no choice: this seat was not shown what it may choose")
@@ -299,7 +299,7 @@ class Match:
         try:
             answer = await self._caller.call(lambda line: line.matches.OpenMatch, request)
         except Refused as refused:
-            raise self._witness.judged(refused) from None
+            raise self._witness.convert_refusal(refused) from None
         match = self._another(answer.match_id, answer.invitation_code)
         await match.take_in(answer.made)
         return match
@@ -332,7 +332,7 @@ class Match:
         try:
             return await self._caller.collect(request)
         except Refused as refused:
-            raise self._witness.judged(refused) from None
+            raise self._witness.convert_refusal(refused) from None
 
     async def export(self, path: Path | str, *, public_only: bool = False, without_names: bool = False) -> Path:
         """Write the match as a replay file, atomically: to this path, or into this folder under the match's id.
@@ -368,6 +368,8 @@ class Match:
         events = self._witness.follow(made.events)
         head = await self._witness.check(made.head)
         if not events or head.position != events[-1].position:
-            raise self._witness.broken("the head of an answer is not that of its last event", made.SerializeToString())
+            raise self._witness.broken_error(
+                "the head of an answer is not that of its last event", made.SerializeToString()
+            )
         self._show(head.position)
         return Made(events, head.position, head)

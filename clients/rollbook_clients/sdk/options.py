@@ -7,7 +7,7 @@ from google.protobuf.message import Message
 from rollbook.match.codec.words import numbers_of
 from rollbook.match.codec.wrappers import wrap
 from rollbook.v1.games_pb2 import Options
-from rollbook_clients.sdk.games import known, message_of
+from rollbook_clients.sdk.games import list_known, message_of
 from rollbook_clients.sdk.refusals import Malformed
 
 
@@ -43,5 +43,5 @@ def options_of(game: str, given: Mapping[str, object] | Message | None) -> Optio
 def _empty(game: str) -> Message:
     kind = message_of(Options, game)
     if kind is None:
-        raise Malformed("GAME_UNKNOWN", f"there is no game {game!r}", {"allowed": ",".join(known())})
+        raise Malformed("GAME_UNKNOWN", f"there is no game {game!r}", {"allowed": ",".join(list_known())})
     return kind()

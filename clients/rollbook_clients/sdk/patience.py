@@ -37,7 +37,7 @@ class Attempts:
         self._failures += 1
         return min(doubled, self._patience.longest_pause) * self._random.uniform(0.5, 1.5)
 
-    def succeeded(self) -> None:
+    def reset(self) -> None:
         """Start with the shortest pause again."""
         self._failures = 0
 

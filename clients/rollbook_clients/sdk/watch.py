@@ -102,7 +102,7 @@ class Watch:
                     for frame in await self._read(message):
                         yield frame
         except Refused as refused:
-            raise await self._told(refused) from None
+            raise await self._convert_refusal(refused) from None
         raise Lost("the stream ended without a last word")
 
     def _request(self) -> WatchMatchRequest:
@@ -122,7 +122,7 @@ class Watch:
         """Check a message and convert it into frames."""
         match message.WhichOneof("frame"):
             case "confirmed":
-                return await self._confirmed(message.confirmed)
+                return await self._confirm(message.confirmed)
             case "events":
                 frames: list[Frame] = [await self._events(message.events)]
             case "caught_up":
@@ -143,13 +143,13 @@ class Watch:
             case _:
                 # A newer service may send new kinds of frames; the contract allows clients to ignore them.
                 return []
-        self._attempts.succeeded()
+        self._attempts.reset()
         return frames
 
-    async def _confirmed(self, confirmed: MatchFrame.Confirmed) -> list[Frame]:
+    async def _confirm(self, confirmed: MatchFrame.Confirmed) -> list[Frame]:
         frames: list[Frame] = []
         if read_position(confirmed.position) != self._position:
-            raise self._witness.broken("the service confirmed another position than the one asked for")
+            raise self._witness.broken_error("the service confirmed another position than the one asked for")
         if confirmed.HasField("head"):
             await self._witness.check(confirmed.head)
         if self._away_since is not None:
@@ -163,12 +163,14 @@ class Watch:
     def _check_reached(self) -> None:
         """Raise LogLost if the log ends before a head that was signed when this stream began."""
         if self._position.sequence < self._vouched_for and not self._witness.spectator_delay_seconds:
-            raise self._witness.lost(f"the log ends at event {self._position.sequence}, before a head that was signed")
+            raise self._witness.lost_error(
+                f"the log ends at event {self._position.sequence}, before a head that was signed"
+            )
 
     async def _events(self, told: MatchFrame.Events) -> Events:
         events = self._witness.follow(told.events, self._position)
         if not events:
-            raise self._witness.broken("a frame of events has none", told.SerializeToString())
+            raise self._witness.broken_error("a frame of events has none", told.SerializeToString())
         head = await self._witness.check(told.head) if told.HasField("head") else None
         self._position = events[-1].position
         legal = Legal(told.legal) if told.HasField("legal") else None
@@ -183,7 +185,7 @@ class Watch:
             self._caller.connection.renew()
         return Lost(EndReason.Name(reason), in_order=True)
 
-    async def _told(self, refused: Refused) -> RollbookError | Lost:
+    async def _convert_refusal(self, refused: Refused) -> RollbookError | Lost:
         """Convert a refusal of the stream: Lost if the watch can resume, else the error to raise."""
         resumed = self._perspective is not None
         if isinstance(refused, Unauthenticated):
@@ -192,5 +194,5 @@ class Watch:
             # The server has not yet noticed that the lost connections are gone.
             return Lost(str(refused))
         if resumed and isinstance(refused, PositionUnknown):
-            return self._witness.lost(f"the service does not have what it has shown: {refused}")
-        return self._witness.judged(refused)
+            return self._witness.lost_error(f"the service does not have what it has shown: {refused}")
+        return self._witness.convert_refusal(refused)

@@ -44,17 +44,17 @@ class Witness:
         """The last head that was signed and checked; None before the first."""
         return self._heads.last(self.match_id)
 
-    def broken(self, why: str, found: bytes = b"") -> LogBroken:
+    def broken_error(self, why: str, found: bytes = b"") -> LogBroken:
         """A LogBroken exception with the evidence."""
         return LogBroken(self.match_id, why, self.head, found)
 
-    def lost(self, why: str) -> LogLost:
+    def lost_error(self, why: str) -> LogLost:
         """A LogLost exception with the evidence."""
         return LogLost(self.match_id, why, self.head)
 
-    def judged(self, refused: Refused) -> RollbookError:
+    def convert_refusal(self, refused: Refused) -> RollbookError:
         """Convert a refusal because of a lost log into LogLost; returns other refusals unchanged."""
-        return self.lost(refused.why) if refused.reason == "LOG_LOST" else refused
+        return self.lost_error(refused.why) if refused.reason == "LOG_LOST" else refused
 
     def message(self, position: Position) -> PositionMessage:
         """The position as a message, with its signature if a head was signed there.
@@ -70,7 +70,7 @@ class Witness:
     def see(self, position: Position, found: bytes = b"") -> None:
         """Record the link of an event; raises LogBroken if another link was seen at that position."""
         if self._links.setdefault(position.sequence, position.link) != position.link:
-            raise self.broken(f"event {position.sequence} is not the one that was there before", found)
+            raise self.broken_error(f"event {position.sequence} is not the one that was there before", found)
 
     def follow(self, projected: Iterable[ProjectedEvent], after: Position | None = None) -> tuple[Event, ...]:
         """Convert events after checking that each follows from the one before, and the first from `after` if given."""
@@ -83,9 +83,9 @@ class Witness:
             if event.sequence != after.sequence + 1:
                 what = "is missing" if event.sequence > after.sequence + 1 else "comes a second time"
                 expected = min(after.sequence + 1, event.sequence)
-                raise self.broken(f"event {expected} {what}", each.event)
+                raise self.broken_error(f"event {expected} {what}", each.event)
             if event.message.previous != after.link:
-                raise self.broken(f"event {event.sequence} does not follow from the one before", each.event)
+                raise self.broken_error(f"event {event.sequence} does not follow from the one before", each.event)
             self.see(event.position, each.event)
             if event.kind == "opened":
                 self.spectator_delay_seconds = event.message.opened.spectator_delay_seconds
@@ -104,7 +104,7 @@ class Witness:
                 or head.match_id != self.match_id
                 or not is_signed(key, head.match_id, head.sequence, head.link, head.signature)
             ):
-                raise self.broken(f"the head at {head.sequence} is not signed by a key of the service", found)
+                raise self.broken_error(f"the head at {head.sequence} is not signed by a key of the service", found)
             self.see(head.position, found)
             self._checked[head.sequence] = head
             self._heads.keep(head)
@@ -114,5 +114,5 @@ class Witness:
         try:
             message = events_pb2.Event.FromString(each.event)
         except DecodeError:
-            raise self.broken("the log contains bytes that are no event", each.event) from None
+            raise self.broken_error("the log contains bytes that are no event", each.event) from None
         return Event(message, each.event, link(each.event), each.hidden if each.HasField("hidden") else None)

@@ -41,7 +41,7 @@ class TickingClocks:
             ahead_ms = clocks.at_ms - self._now_ms()
             self._ahead_ms = ahead_ms if self._ahead_ms is None else max(self._ahead_ms, ahead_ms)
 
-    def left(self) -> tuple[int, int, int] | None:
+    def time_left(self) -> tuple[int, int, int] | None:
         """The seat whose clock runs, and the milliseconds left of its turn and reserve; None while no clock runs."""
         if self._told is None or self._ahead_ms is None or not self._told.HasField("seat"):
             return None
@@ -50,7 +50,7 @@ class TickingClocks:
         reserve = self._told.reserve_left_ms[seat] if seat < len(self._told.reserve_left_ms) else 0
         return seat, max(0, left), max(0, reserve + min(0, left))
 
-    def shown(self) -> tuple[int, str] | None:
+    def clock_text(self) -> tuple[int, str] | None:
         """The seat whose clock runs, and its remaining time as text; None while no clock runs.
 
         >>> clocks = TickingClocks(now=lambda: 0.0)
@@ -58,7 +58,7 @@ class TickingClocks:
         >>> clocks.shown()
         (1, '1:23 +0:05')
         """
-        if (left := self.left()) is None:
+        if (left := self.time_left()) is None:
             return None
         seat, turn_ms, reserve_ms = left
         return seat, minutes(turn_ms) + (f" +{minutes(reserve_ms)}" if reserve_ms else "")

@@ -98,7 +98,7 @@ class Film:
         moves: list[Any] = []
         first = position
         while first > 1:
-            event = self.seen(first, perspective)
+            event = self.event_at(first, perspective)
             if isinstance(event, Chosen | Happened):
                 moves.append(event.choice if isinstance(event, Chosen) else event.outcome)
             if not isinstance(event, Happened):
@@ -107,7 +107,7 @@ class Film:
         since, before = (self.view(max(1, at - 1), perspective) for at in (first, position))
         return self.view(position, perspective), Spotlight(moves=tuple(reversed(moves)), since=since, before=before)
 
-    def seen(self, position: int, perspective: Perspective) -> Event:
+    def event_at(self, position: int, perspective: Perspective) -> Event:
         """The event at this position as seen from this perspective."""
         logged = self._logged[position - 1]
         return self._match(position - 1).as_seen(logged.event, perspective) if logged.private else logged.event
@@ -173,7 +173,7 @@ class Account:
         """The sentences of all events up to this position."""
         for at in range(len(self._told) + 1, position + 1):
             if at == 1:
-                self._told.append(self._narrator.opened(seating))
+                self._told.append(self._narrator.tell_opening(seating))
             else:
-                self._told.append(self._narrator.tell(self._film.seen(at, self._perspective), seating))
+                self._told.append(self._narrator.tell(self._film.event_at(at, self._perspective), seating))
         return [line for told in self._told[:position] for line in told]

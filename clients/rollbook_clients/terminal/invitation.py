@@ -29,7 +29,7 @@ class Invitation:
         return f"rollbook play {'/'.join(part for part in (self.service, self.match_id, self.code) if part)}"
 
 
-def pasted(said: str, service: str) -> Invitation:
+def parse_pasted(said: str, service: str) -> Invitation:
     """Parse pasted text: a command line, a link, or match and code without a service; raises ValueError otherwise.
 
     >>> pasted(f"rollbook play there:1/{'a' * 24}", "here:1").service

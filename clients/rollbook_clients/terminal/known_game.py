@@ -113,7 +113,7 @@ class Story:
         self._seat = event.seat if event.seat is not None else self._seat if on_turn is None else on_turn
         try:
             happened = self._read(event)
-            told = self._told(happened, seating)
+            told = self._tell(happened, seating)
         except (Unreadable, Misplaced, RefusedByRules):
             self._narrator = None
             return ShownEvent([], self._seat, None, Spotlight(), is_move=False)
@@ -133,9 +133,9 @@ class Story:
         private = Private(hidden=event.hidden).SerializeToString() if event.hidden is not None else b""
         return read_bytes(event.data, private, self._rules).event
 
-    def _told(self, happened: AnyEvent, seating: Seating) -> list[Sentence]:
+    def _tell(self, happened: AnyEvent, seating: Seating) -> list[Sentence]:
         if isinstance(happened, Opened):
             self._rules = find(happened.game, happened.ruleset)
             self._narrator = Narrator(self._rules, happened)
-            return self._narrator.opened(seating)
+            return self._narrator.tell_opening(seating)
         return [] if self._narrator is None else self._narrator.tell(happened, seating)

@@ -38,7 +38,7 @@ class Notices:
         self._was_away = True
         return self._words("choice.waiting", choice=self.under_way) if self.under_way else ""
 
-    def arrived(self) -> None:
+    def confirm_choice(self) -> None:
         """The choice was accepted. Adds a message only if the connection was lost meanwhile."""
         if self._was_away:
             self._tell("choice.arrived", choice=self.under_way)
@@ -58,7 +58,7 @@ class Notices:
         self._unknown, self.under_way = self.under_way, ""
         return self._words("choice.unknown", choice=self._unknown)
 
-    def happened(self, event: Event) -> None:
+    def take_event(self, event: Event) -> None:
         """Update the message for an event of the player's own seat."""
         match event.kind:
             case "timed_out":

@@ -18,7 +18,7 @@ class Preferences:
     def __init__(self, file: Path | None = None) -> None:
         """Load the saved settings; uses the defaults if the file cannot be read."""
         self._file = file
-        kept = _kept(file)
+        kept = _read_kept(file)
         pace, bell = kept.get("pace"), kept.get("bell")
         self.pace = float(pace) if isinstance(pace, int | float) and 0 <= pace <= PACES[-1] else USUAL_PACE
         self.bell = bell if isinstance(bell, bool) else True
@@ -41,7 +41,7 @@ class Preferences:
                 write_file(self._file, json.dumps({"pace": self.pace, "bell": self.bell}).encode(), 0o600)
 
 
-def _kept(file: Path | None) -> dict[str, object]:
+def _read_kept(file: Path | None) -> dict[str, object]:
     try:
         kept = json.loads(file.read_text(encoding="utf-8")) if file is not None else {}
     except (OSError, ValueError):

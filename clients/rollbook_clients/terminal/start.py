@@ -19,7 +19,7 @@ from rollbook_clients.terminal.app import Terminal
 from rollbook_clients.terminal.errors import said_of
 from rollbook_clients.terminal.film import Film, NotShown
 from rollbook_clients.terminal.hangup import leaving
-from rollbook_clients.terminal.invitation import Invitation, pasted
+from rollbook_clients.terminal.invitation import Invitation, parse_pasted
 from rollbook_clients.terminal.preferences import Preferences
 from rollbook_clients.terminal.profile import Profile
 from rollbook_clients.terminal.screens.lobby import LobbyScreen
@@ -85,7 +85,7 @@ def replay(asked: TerminalOptions, source: str) -> int:
         if path.exists():
             data = read_file(path)
         else:
-            invited = _invited(asked, source)
+            invited = _find_invitation(asked, source)
             asked = replace(asked, at=replace(asked.at, service=invited.service))
             data = asyncio.run(_taken_home(asked, invited))
         film = Film(read(data).replay)
@@ -99,14 +99,14 @@ def replay(asked: TerminalOptions, source: str) -> int:
         _say(asked.words("no_file", source=source, service=asked.at.service, why=said_of(refused, asked.words)))
         return Exit.UNREADABLE
     except (Failed, RollbookError) as error:
-        return _told(asked, error)
-    return asyncio.run(_shown(ReplayScreen(film, asked.words), asked.words, Preferences()))
+        return _report_error(asked, error)
+    return asyncio.run(_run_app(ReplayScreen(film, asked.words), asked.words, Preferences()))
 
 
-def _invited(asked: TerminalOptions, source: str) -> Invitation:
+def _find_invitation(asked: TerminalOptions, source: str) -> Invitation:
     """The match that an id or an invitation names; raises Failed for anything else."""
     try:
-        return pasted(source, asked.at.service)
+        return parse_pasted(source, asked.at.service)
     except ValueError:
         raise Failed(Exit.UNREADABLE, asked.words("no_source", source=printable(source))) from None
 
@@ -133,7 +133,7 @@ def _at_a_service(
         _say(f"{match_id}: {said_of(refused, asked.words)}")
         return Exit.UNREADABLE
     except (Failed, RollbookError) as error:
-        return _told(asked, error)
+        return _report_error(asked, error)
 
 
 async def _running(
@@ -146,10 +146,10 @@ async def _running(
             await table.match(match_id).state()
         else:
             await anext(table.matches(), None)
-        return await _shown(first(table, profile), asked.words, asked.preferences(profile))
+        return await _run_app(first(table, profile), asked.words, asked.preferences(profile))
 
 
-async def _shown(first: Screen[None], words: Words, preferences: Preferences) -> int:
+async def _run_app(first: Screen[None], words: Words, preferences: Preferences) -> int:
     """Run the app and return its exit code; WRONG if it crashed, in which case Textual has printed the error."""
     app = Terminal(first, words, preferences)
     with leaving(app):
@@ -169,7 +169,7 @@ def _table(asked: TerminalOptions, profile: Profile) -> Table:
     )
 
 
-def _told(asked: TerminalOptions, error: Failed | RollbookError) -> int:
+def _report_error(asked: TerminalOptions, error: Failed | RollbookError) -> int:
     match error:
         case Failed():
             _say(error.why)

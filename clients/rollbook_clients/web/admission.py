@@ -35,7 +35,7 @@ def code_of(visit: Visit) -> str:
     return _code(visit.request.cookies.get(INVITATION, ""))
 
 
-def invited(visit: Visit, response: Response, match_id: str, code: str) -> Response:
+def keep_invitation(visit: Visit, response: Response, match_id: str, code: str) -> Response:
     """Set a cookie with the invitation code on the response, for the pages of this match only."""
     if _code(code):
         response.set_cookie(
@@ -59,7 +59,7 @@ async def enter(visit: Visit) -> Response:
     """Save an invitation code in a cookie and redirect to the match, where the service checks the code."""
     form = await visit.form()
     match_id = match_id_of(visit)
-    return invited(visit, visit.go(f"/matches/{match_id}"), match_id, str(form.get("code", "")))
+    return keep_invitation(visit, visit.go(f"/matches/{match_id}"), match_id, str(form.get("code", "")))
 
 
 async def match_of(visit: Visit) -> Match:
@@ -71,7 +71,7 @@ async def match_of(visit: Visit) -> Match:
 
 
 @asynccontextmanager
-async def followed(visit: Visit, *, is_stream: bool = False) -> AsyncIterator[FollowedMatch]:
+async def follow_match(visit: Visit, *, is_stream: bool = False) -> AsyncIterator[FollowedMatch]:
     """The match in the address, followed from the perspective `eyes` of the query: `public` or `seat-N`.
 
     Without `eyes`, the browser's own seat, else the public perspective. All requests with the same perspective share
@@ -99,7 +99,7 @@ async def followed(visit: Visit, *, is_stream: bool = False) -> AsyncIterator[Fo
 
 async def _seat(visit: Visit, match: Match) -> tuple[int | None, bool]:
     """The guest's seat in the match, None without one; and whether the match is private."""
-    tail = visit.page.tails.known(visit.visitor.reference, match.id)
+    tail = visit.page.tails.find(visit.visitor.reference, match.id)
     if tail is not None and tail.own is not None:
         return tail.own, tail.summary.is_private
     state: Any = await match.state()

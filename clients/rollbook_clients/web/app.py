@@ -25,7 +25,7 @@ from rollbook_clients.web import (
     verify_pages,
 )
 from rollbook_clients.web.policy import Policy
-from rollbook_clients.web.visit import LANGUAGE, Page, PageOptions, Visit, handled
+from rollbook_clients.web.visit import LANGUAGE, Page, PageOptions, Visit, handle
 from rollbook_clients.web.words import LANGUAGES
 from rollbook_replays.games.sheet import SHEET
 
@@ -79,7 +79,7 @@ def create_app(options: PageOptions) -> Starlette:
 
     static = StaticFiles(directory=str(files("rollbook_clients.web") / "static"))
     routes = [
-        *(Route(path, handled(handler), methods=[method]) for method, path, handler in ROUTES),
+        *(Route(path, handle(handler), methods=[method]) for method, path, handler in ROUTES),
         Route("/static/board.css", board_sheet),
         Mount("/static", static),
     ]

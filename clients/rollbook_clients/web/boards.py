@@ -52,7 +52,7 @@ REVISION: Final = hashlib.sha256(
 async def board(visit: Visit) -> Response:
     """A board as the public sees it."""
     everybody = (await visit.page.everybody()).match(match_id_of(visit))
-    return await _drawn(visit, everybody, Watcher.PUBLIC, FOR_EVER)
+    return await _draw_response(visit, everybody, Watcher.PUBLIC, FOR_EVER)
 
 
 async def board_of_seat(visit: Visit) -> Response:
@@ -60,7 +60,7 @@ async def board_of_seat(visit: Visit) -> Response:
     seat = str(visit.request.path_params["seat"])
     if len(seat) != 1 or not seat.isascii() or not seat.isdecimal():
         raise _missing()
-    return await _drawn(visit, await match_of(visit), int(seat), PRIVATE)
+    return await _draw_response(visit, await match_of(visit), int(seat), PRIVATE)
 
 
 async def latest(visit: Visit) -> Response:
@@ -72,7 +72,7 @@ async def latest(visit: Visit) -> Response:
     return RedirectResponse(path, 302)
 
 
-async def _drawn(visit: Visit, match: Match, eyes: Perspective, kept: str) -> Response:
+async def _draw_response(visit: Visit, match: Match, eyes: Perspective, kept: str) -> Response:
     path = visit.request.path_params
     number = str(path["name"]).removesuffix(".svg")
     is_number = number.isascii() and number.isdecimal() and len(number) <= len(str(LARGEST_MOMENT))

@@ -164,7 +164,7 @@ class FollowedMatch:
         """The kind of the last event, such as `happened`; empty if there is none."""
         return self._events[-1].kind if self._events else ""
 
-    def gone(self, seat: int) -> str:
+    def leaving_reason(self, seat: int) -> str:
         """`forfeited` or `resigned` if the seat left the match early; empty if no event so far shows it."""
         return next((event.kind for event in self._events if event.kind in GONE and event.seat == seat), "")
 
@@ -190,7 +190,7 @@ class FollowedMatch:
             case Confirmed():
                 self._see_as(frame.perspective)
             case Events():
-                await self._happened(frame)
+                await self._take_events(frame)
             case Beat():
                 if not await self._changed_by(frame):
                     # Drop tables that were rendered for earlier seconds.
@@ -227,13 +227,13 @@ class FollowedMatch:
 
     def left_ms(self, seat: int) -> int | None:
         """Milliseconds left for this seat; None while its clock does not run."""
-        left = None if self.has_ended else self._clocks.left()
+        left = None if self.has_ended else self._clocks.time_left()
         return None if left is None or left[0] != seat else left[1] + left[2]
 
     @property
     def second(self) -> int | None:
         """Part of the key of rendered tables: changes every second while a clock runs or bots will join, else None."""
-        is_timed = self._clocks.left() is not None or self.summary.bots_at_ms
+        is_timed = self._clocks.time_left() is not None or self.summary.bots_at_ms
         return int(time.monotonic()) if is_timed else None
 
     def _see_as(self, perspective: Perspective) -> None:
@@ -241,7 +241,7 @@ class FollowedMatch:
         self.own = perspective.seat if is_seat else None
         self._seatings.clear()
 
-    async def _happened(self, frame: Events) -> None:
+    async def _take_events(self, frame: Events) -> None:
         if self.known is None or CHANGE_SUMMARY & {event.kind for event in frame.events}:
             await self._look()
         # Update without waiting in between: requests that run meanwhile must see either the old or the new state.
@@ -323,7 +323,7 @@ class FollowedMatches:
         self._closing: dict[tuple[str, str], asyncio.TimerHandle] = {}
         self._ends: set[asyncio.Task[None]] = set()
 
-    def known(self, eyes: str, match_id: str) -> FollowedMatch | None:
+    def find(self, eyes: str, match_id: str) -> FollowedMatch | None:
         """The match from this perspective if it is already followed; None otherwise."""
         return self._tails.get((match_id, eyes))
 

@@ -50,10 +50,12 @@ async def judge(visit: Visit) -> Response:
             keys |= _keys(await brought.read())
         with tempfile.TemporaryDirectory() as folder:
             for number, file in enumerate(files):
-                await asyncio.to_thread(_kept(Path(folder), number, str(file.filename)).write_bytes, await file.read())
+                await asyncio.to_thread(
+                    _upload_path(Path(folder), number, str(file.filename)).write_bytes, await file.read()
+                )
             names = [str(file.filename) for file in files]
             async with AT_ONCE:
-                lot = await asyncio.to_thread(_judged, Path(folder), names, keys)
+                lot = await asyncio.to_thread(_judge_files, Path(folder), names, keys)
     return visit.show("judge.html", lot=lot)
 
 
@@ -64,19 +66,19 @@ def _keys(data: bytes) -> KnownKeys:
         raise HTTPException(400, "error.keys") from None
 
 
-def _kept(folder: Path, number: int, name: str) -> Path:
+def _upload_path(folder: Path, number: int, name: str) -> Path:
     """The path of an upload in the temporary folder; only the suffix of its untrusted name is used."""
     ending = next((end for end in (".rollbook.gz", ".rollbook", ".zip") if name.endswith(end)), "")
     return folder / f"{number:05}{ending}"
 
 
-def _judged(folder: Path, names: Sequence[str], keys: KnownKeys) -> dict[str, Any]:
+def _judge_files(folder: Path, names: Sequence[str], keys: KnownKeys) -> dict[str, Any]:
     """The verdicts on all files in a folder, in the order of the upload."""
     rows: list[dict[str, Any]] = []
     bundles: list[dict[str, Any]] = []
     dice = DiceCount()
 
-    def heard(source: Source, audited: Audited, name: str) -> Audited:
+    def report_progress(source: Source, audited: Audited, name: str) -> Audited:
         rows.append(_row(name, audited, source))
         dice.add(audited)
         return audited
@@ -86,14 +88,17 @@ def _judged(folder: Path, names: Sequence[str], keys: KnownKeys) -> dict[str, An
             name = names[int(each.path.name[:5])]
             if not isinstance(each, BundleFile):
                 for source, audited in crew.audit([each]):
-                    heard(source, audited, name)
+                    report_progress(source, audited, name)
                 continue
             try:
                 bundle = open_bundle(each.path)
             except NotABundle as wrong:
                 rows.append(_row(name, Audited(Verdict.UNREADABLE, unreadable=str(wrong)), None))
                 continue
-            told = [heard(source, audited, f"{name}: {source.name}") for source, audited in crew.audit(bundle.sources)]
+            told = [
+                report_progress(source, audited, f"{name}: {source.name}")
+                for source, audited in crew.audit(bundle.sources)
+            ]
             bundles.append({"name": name, **judgement.judge(bundle, told, keys).facts()})
     return {"rows": rows, "bundles": bundles, "dice": dice.statistics()}
 
@@ -107,12 +112,12 @@ def _row(name: str, audited: Audited, source: Source | None) -> dict[str, Any]:
         "verdict": audited.verdict.name.lower(),
         "found": audited.unreadable if found is None else f"{found.check}: {found.expected} / {found.found}",
         "event": event,
-        "link": _shown(source, event),
+        "link": _replay_address(source, event),
         "missing": [str(each) for each in audited.missing],
     }
 
 
-def _shown(source: Source | None, event: int | None) -> str:
+def _replay_address(source: Source | None, event: int | None) -> str:
     """The address of the event's replay; empty if there is no event or the file cannot be played."""
     if source is None or event is None or isinstance(source, BundleFile):
         return ""

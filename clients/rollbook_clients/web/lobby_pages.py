@@ -17,7 +17,7 @@ from rollbook.v1.table_pb2 import PERSPECTIVE_KIND_SEAT
 from rollbook_clients.sdk import RollbookError, Table
 from rollbook_clients.sdk.lobby import OVER
 from rollbook_clients.terminal.screens.play_now import waiting
-from rollbook_clients.web.admission import invited
+from rollbook_clients.web.admission import keep_invitation
 from rollbook_clients.web.streams import BEAT_SECONDS, EventStream, message, once
 from rollbook_clients.web.visit import Visit
 from rollbook_replays.games import presentation
@@ -91,7 +91,7 @@ async def lobby_stream(visit: Visit) -> Response:
     """The list of matches as a stream: sent whenever it changes."""
     tail = await visit.page.watch_lobby()
 
-    def listed() -> bytes:
+    def list_rows() -> bytes:
         facts = {"matches": tail.matches, "titles": titles(), "is_away": tail.lobby.is_away}
         return visit.page.render("_matches.html", visit.words, **facts).encode()
 
@@ -100,7 +100,7 @@ async def lobby_stream(visit: Visit) -> Response:
         while True:
             if tail.version != sent:
                 sent = tail.version
-                yield message(listed(), number=str(sent))
+                yield message(list_rows(), number=str(sent))
             try:
                 async with asyncio.timeout(BEAT_SECONDS):
                     await tail.beyond(sent)
@@ -108,7 +108,7 @@ async def lobby_stream(visit: Visit) -> Response:
                 yield b""
 
     if (seen := visit.request.query_params.get("once")) is not None:
-        return once(listed(), str(tail.version), seen)
+        return once(list_rows(), str(tail.version), seen)
     return EventStream(chunks, visit.hold("streams"))  # type: ignore[return-value]  # an ASGI application, as responses are
 
 
@@ -122,7 +122,11 @@ async def opening(visit: Visit) -> Response:
     rules = current()[game]
     words = visit.words.also(presentation(game).texts)
     options = [
-        (option, option_name(option, words), [(str(value), _said(option, value, visit)) for value in _values(option)])
+        (
+            option,
+            option_name(option, words),
+            [(str(value), _option_text(option, value, visit)) for value in _values(option)],
+        )
         for option in rules.options
     ]
     return visit.show(
@@ -144,7 +148,7 @@ def _values(option: Option) -> list[Any]:
     return sorted({option.default, *(number for number in ROUND_NUMBERS if number in option.values)})
 
 
-def _said(option: Option, value: Any, visit: Visit) -> str:
+def _option_text(option: Option, value: Any, visit: Visit) -> str:
     if isinstance(value, bool):
         return visit.words("yes" if value else "no")
     return option_value(option, value, visit.words)
@@ -157,7 +161,7 @@ async def open_match(visit: Visit) -> Response:
     if game not in current():
         raise HTTPException(400, "error.form")
     rules = current()[game]
-    options = {option.name: _chosen(option, form.get(f"option.{option.name}")) for option in rules.options}
+    options = {option.name: _read_option(option, form.get(f"option.{option.name}")) for option in rules.options}
     visit.visitor.rename(str(form.get("name", "")))
     table = await visit.page.visitors.table(visit.visitor)
     match = await table.open(
@@ -169,10 +173,10 @@ async def open_match(visit: Visit) -> Response:
         is_private=form.get("private") == "yes",
     )
     await match.join(name=visit.visitor.name or None)
-    return invited(visit, visit.go(f"/matches/{match.id}"), match.id, match.invitation_code)
+    return keep_invitation(visit, visit.go(f"/matches/{match.id}"), match.id, match.invitation_code)
 
 
-def _chosen(option: Option, given: object) -> Any:
+def _read_option(option: Option, given: object) -> Any:
     return next((value for value in option.values if str(value) == given), option.default)
 
 

@@ -32,23 +32,23 @@ class ShownLog:
         """The list for all events so far; only events that are new since the last call are formatted."""
         for event in events[self._told :]:
             self._told += 1
-            self._items.appendleft(self._written(event, seating))
+            self._items.appendleft(self._write_event(event, seating))
         return Markup("".join(self._items))  # noqa: S704 - written here
 
-    def _written(self, event: Event, seating: Seating) -> str:
+    def _write_event(self, event: Event, seating: Seating) -> str:
         """The sentences of one event as list items; leaves out those that the next sentence implies."""
         texts = [each.text for each in self._story.tell(event, seating) if not each.is_implied]
-        self.newest = marked(texts[-1]) if texts else self.newest
+        self.newest = mark_up(texts[-1]) if texts else self.newest
         number = event.sequence
         replay = f"/matches/{self._match_id}/replay?at={number}"
         return "".join(
             f'<li id="line-{number}-{place}" data-event="{number}">'
-            f'<a href="{replay}" class="number">{number}</a> <span>{marked(text)}</span></li>\n'
+            f'<a href="{replay}" class="number">{number}</a> <span>{mark_up(text)}</span></li>\n'
             for place, text in enumerate(texts, 1)
         )
 
 
-def marked(text: Text) -> Markup:
+def mark_up(text: Text) -> Markup:
     """A text as HTML, with its styles as classes."""
     return Markup("".join(_span(part, style) for part, style in text.spans))  # noqa: S704 - escaped here
 

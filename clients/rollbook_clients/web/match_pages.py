@@ -16,7 +16,7 @@ from rollbook.match.chain import Position
 from rollbook.v1.games_pb2 import Choice
 from rollbook.v1.table_pb2 import PERSPECTIVE_KIND_SEAT
 from rollbook_clients.sdk import MovedOn, OutcomeUnknown, Unreachable
-from rollbook_clients.web.admission import code_of, followed, invitation, invited, match_id_of, match_of
+from rollbook_clients.web.admission import code_of, follow_match, invitation, keep_invitation, match_id_of, match_of
 from rollbook_clients.web.followed import FollowedMatch
 from rollbook_clients.web.scenes import help_of, scene
 from rollbook_clients.web.streams import EventStream, message, once
@@ -27,9 +27,9 @@ MOST_PICKED: Final = 64
 
 async def match_page(visit: Visit) -> Response:
     """The page with the table and all actions."""
-    async with followed(visit) as tail:
+    async with follow_match(visit) as tail:
         await tail.look_again()
-        now = scene(tail, visit.words, _picked(visit))
+        now = scene(tail, visit.words, _read_picked(visit))
         eyes = visit.request.query_params.get("eyes", "")
         return visit.show(
             "match.html",
@@ -47,7 +47,7 @@ async def match_stream(visit: Visit) -> Response:
     """The table as a stream: sent at the start and whenever it changes."""
 
     async def chunks() -> AsyncIterator[bytes]:
-        async with followed(visit, is_stream=True) as tail:
+        async with follow_match(visit, is_stream=True) as tail:
             sent = -1
             while True:
                 changed, version = tail.changed, tail.version
@@ -62,7 +62,7 @@ async def match_stream(visit: Visit) -> Response:
                 await changed.wait()
 
     # Errors in following the match become a status code here, before the stream begins.
-    async with followed(visit) as now:
+    async with follow_match(visit) as now:
         if (seen := visit.request.query_params.get("once")) is not None:
             return once(
                 _table(visit, now), f"{id(now)}.{now.version}", seen, is_over=now.has_ended and not now.may_be_asked
@@ -90,13 +90,13 @@ def _table(visit: Visit, tail: FollowedMatch) -> bytes:
 
 async def choices(visit: Visit) -> Response:
     """The choices for the picked pieces, as HTML."""
-    async with followed(visit) as tail:
-        shown = scene(tail, visit.words, _picked(visit))
+    async with follow_match(visit) as tail:
+        shown = scene(tail, visit.words, _read_picked(visit))
         text = visit.page.render("_choices.html", visit.words, scene=shown, form_token="", request_id="")
-        return visit.answered(Response(text, media_type="text/html"))
+        return visit.add_cookies(Response(text, media_type="text/html"))
 
 
-def _picked(visit: Visit) -> list[int]:
+def _read_picked(visit: Visit) -> list[int]:
     given = visit.request.query_params.getlist("piece")[:MOST_PICKED]
     return [int(piece) for piece in given if piece.isdecimal() and len(piece) < 4]  # noqa: PLR2004 - numbers of pieces
 
@@ -115,7 +115,7 @@ async def choose(visit: Visit) -> Response:
         said, status = "table.unknown", 503
     except Unreachable:
         said, status = "table.not_sent", 503
-    return _done(visit, said, status)
+    return _answer(visit, said, status)
 
 
 def _read(form: Any) -> tuple[Position, Choice, str]:
@@ -128,10 +128,10 @@ def _read(form: Any) -> tuple[Position, Choice, str]:
         raise HTTPException(400, "error.form") from None
 
 
-def _done(visit: Visit, said: str, status: int = 200) -> Response:
+def _answer(visit: Visit, said: str, status: int = 200) -> Response:
     """Answer a script with a sentence as JSON, and a form with a page."""
     if visit.request.headers.get("accept") == "application/json":
-        return visit.answered(JSONResponse({"said": visit.words(said)}, status))
+        return visit.add_cookies(JSONResponse({"said": visit.words(said)}, status))
     if status == 200:  # noqa: PLR2004 - it is done
         return visit.go(f"/matches/{match_id_of(visit)}")
     return visit.show("error.html", status=status, said=visit.words(said))
@@ -145,7 +145,7 @@ async def join(visit: Visit) -> Response:
     code = str(form.get("code", ""))[:100] or code_of(visit)
     match = await visit.page.visitors.match(visit.visitor, match_id, code)
     await match.join(name=visit.visitor.name or None)
-    return invited(visit, visit.go(f"/matches/{match_id}"), match_id, code)
+    return keep_invitation(visit, visit.go(f"/matches/{match_id}"), match_id, code)
 
 
 async def leave(visit: Visit) -> Response:
@@ -183,13 +183,13 @@ async def rematch(visit: Visit) -> Response:
     state = await match.state()
     if state.perspective.kind != PERSPECTIVE_KIND_SEAT and not all(seat.taken for seat in state.summary.seats):
         await match.join(name=visit.visitor.name or None)
-    return invited(visit, visit.go(f"/matches/{match.id}"), match.id, match.invitation_code)
+    return keep_invitation(visit, visit.go(f"/matches/{match.id}"), match.id, match.invitation_code)
 
 
 async def decline(visit: Visit) -> Response:
     """Decline the rematch that asks this player."""
     await visit.form()
-    async with followed(visit) as tail:
+    async with follow_match(visit) as tail:
         if tail.news.offer is not None:
             await tail.news.offer.decline()
     return visit.go(f"/matches/{match_id_of(visit)}")
@@ -199,12 +199,12 @@ async def save(visit: Visit) -> Response:
     """The match as a replay file."""
     data = await (await match_of(visit)).replay()
     headers = {"content-disposition": f'attachment; filename="{match_id_of(visit)}.rollbook"'}
-    return visit.answered(Response(data, media_type="application/octet-stream", headers=headers))
+    return visit.add_cookies(Response(data, media_type="application/octet-stream", headers=headers))
 
 
 async def overlay(visit: Visit) -> Response:
     """The board alone, as an overlay for video streams."""
-    async with followed(visit) as tail:
+    async with follow_match(visit) as tail:
         text = visit.page.render("overlay.html", visit.words, scene=scene(tail, visit.words))
         return Response(text, media_type="text/html")
 

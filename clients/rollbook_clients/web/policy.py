@@ -47,7 +47,7 @@ class Policy:
         is_overlay = scope["path"].endswith("/overlay")
         received = 0
 
-        async def bounded() -> Message:
+        async def receive_bounded() -> Message:
             nonlocal received
             message = await receive()
             received += len(message.get("body", b""))
@@ -55,7 +55,7 @@ class Policy:
                 raise TooLarge
             return message
 
-        async def headed(message: Message) -> None:
+        async def send_headed(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers["content-security-policy"] = OVERLAY if is_overlay else POLICY
@@ -64,7 +64,7 @@ class Policy:
                 headers.setdefault("cache-control", "no-store")
             await send(message)
 
-        await self._app(scope, bounded, headed)
+        await self._app(scope, receive_bounded, send_headed)
 
 
 class TooLarge(Exception):

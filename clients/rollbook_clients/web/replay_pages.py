@@ -24,7 +24,7 @@ from rollbook_clients.sdk import Match
 from rollbook_clients.terminal.film import Account, Film, NotShown, StillHidden
 from rollbook_clients.terminal.known_game import KnownGame
 from rollbook_clients.web.admission import match_id_of, match_of
-from rollbook_clients.web.log import marked
+from rollbook_clients.web.log import mark_up
 from rollbook_clients.web.surface import plates, surface
 from rollbook_clients.web.timeline import timeline
 from rollbook_clients.web.visit import Visit
@@ -134,14 +134,14 @@ def _wants_data(visit: Visit) -> bool:
 def _answer(visit: Visit, reel: Reel) -> Response:
     """One moment, as a page or, for scripts, as JSON."""
     eyes = eyes_of(reel.film, visit.request.query_params.get("eyes", ""))
-    at = _asked(visit, reel.film)
+    at = _find_moment(visit, reel.film)
     moment = _moment(visit, reel, at, eyes)
     if _wants_data(visit):
-        return visit.answered(JSONResponse(moment))
+        return visit.add_cookies(JSONResponse(moment))
     return _page(visit, reel, eyes, moment)
 
 
-def _asked(visit: Visit, film: Film) -> int:
+def _find_moment(visit: Visit, film: Film) -> int:
     """The requested moment: `at`, or the start of the previous or next turn with `to`; raises 404 beyond the end."""
     given = visit.request.query_params.get("at", "1")
     at = int(given) if given.isascii() and given.isdecimal() and len(given) <= len(str(LARGEST_MOMENT)) else 0
@@ -171,7 +171,7 @@ def _moment(visit: Visit, reel: Reel, at: int, eyes: Perspective) -> dict[str, A
         "eyes": name_of(eyes),
         "where": seating.words("replay.where", number=at, turn=film.turn_at(at)),
         "board": board,
-        "lines": [str(marked(line.text)) for line in lines if not line.is_implied][-SHOWN_LINES:],
+        "lines": [str(mark_up(line.text)) for line in lines if not line.is_implied][-SHOWN_LINES:],
         "wait_ms": min(wait_ms, LONGEST_WAIT_MS),
         "is_last": is_last,
     }

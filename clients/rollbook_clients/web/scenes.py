@@ -22,12 +22,12 @@ from rollbook_clients.sdk.lobby import OVER, abort_reason
 from rollbook_clients.terminal.clocks import away_text, until_ms
 from rollbook_clients.terminal.known_game import KnownGame, bot_mark
 from rollbook_clients.web.followed import FollowedMatch
-from rollbook_clients.web.log import marked
+from rollbook_clients.web.log import mark_up
 from rollbook_clients.web.surface import ShownPlayer, Surface, score_of, sign_of, surface
 from rollbook_replays.games.presentation import Menu, MenuEntry, Picking, differing
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
-from rollbook_replays.narration import aborted
+from rollbook_replays.narration import abort_sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,7 @@ def _players(tail: FollowedMatch, seating: Seating, words: Words, *, is_over: bo
             points=scores[number][0],
             unit=scores[number][1],
             is_ready=seat.ready,
-            out=out(tail.gone(number), words, is_over=is_over) if seat.forfeited else "",
+            out=out(tail.leaving_reason(number), words, is_over=is_over) if seat.forfeited else "",
             away=away_text(tail.away[number], words) if number in tail.away and seat.taken and not is_over else "",
             place=places[number] if places else None,
             left_ms=tail.left_ms(number),
@@ -202,7 +202,7 @@ def _choices(
     if not isinstance(menu, Picking):
         return (), tuple(_entry(entry, tail, f"choice-{n}") for n, entry in enumerate(menu, 1))
     pieces = tuple(
-        ShownPiece(piece.name, marked(piece.text), piece.name in picked, piece.name in menu.fitting)
+        ShownPiece(piece.name, mark_up(piece.text), piece.name in picked, piece.name in menu.fitting)
         for piece in menu.pieces
     )
     entries = menu.entries(sorted(picked)) if picked else menu.offers
@@ -254,7 +254,7 @@ def _status(tail: FollowedMatch, seating: Seating, words: Words) -> str:
         late = [seating.name(number) for number, seat in enumerate(summary.seats) if not seat.ready]
         return words("table.ready", names=words.both(late or [""]))
     if summary.state == MATCH_STATE_ABORTED:
-        return aborted(abort_reason(summary), seating)
+        return abort_sentence(abort_reason(summary), seating)
     if summary.state == MATCH_STATE_FINISHED:
         return tail.news.wanted(words) or words("table.over")
     if tail.on_turn is None:

@@ -64,7 +64,7 @@ async def saved_copy(visit: Visit) -> Response:
 
 
 def _copy(visit: Visit) -> str:
-    script = "".join(_joined(name, MODULES.joinpath(name).read_text(encoding="utf-8")) for name in ORDER)
+    script = "".join(_wrap_module(name, MODULES.joinpath(name).read_text(encoding="utf-8")) for name in ORDER)
     sheet = STATIC.joinpath("page.css").read_text(encoding="utf-8")
     policy = f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(sheet)}'"
     return visit.page.render(
@@ -77,7 +77,7 @@ def _copy(visit: Visit) -> str:
     )
 
 
-def _joined(name: str, module: str) -> str:
+def _wrap_module(name: str, module: str) -> str:
     """Wrap a module into a function that returns its exports, so that its other names stay private."""
     exported = re.findall(r"^export (?:async )?(?:function\*?|class|const) (\w+)", module, re.MULTILINE)
     bound = re.sub(

@@ -38,7 +38,7 @@ from rollbook_clients.web.limits import Holdings, TooMany, address_of
 from rollbook_clients.web.lobby import LobbyTail
 from rollbook_clients.web.policy import TooLarge, is_ours
 from rollbook_clients.web.visitors import Visitor, Visitors
-from rollbook_clients.web.words import preferred, words_in
+from rollbook_clients.web.words import prefer_language, words_in
 from rollbook_replays.games.words import Words
 
 _log = structlog.get_logger()
@@ -137,7 +137,7 @@ class Visit:
         """Create the visit for a request, and set the address for calls to the service."""
         page: Page = request.app.state.page
         _ADDRESS.set(address_of(request))
-        language = preferred(request.headers.get("accept-language", ""), request.cookies.get(LANGUAGE, ""))
+        language = prefer_language(request.headers.get("accept-language", ""), request.cookies.get(LANGUAGE, ""))
         return cls(request, page, page.visitors.of(request), words_in(language))
 
     def show(self, template: str, *, status: int = 200, **facts: Any) -> Response:
@@ -145,13 +145,13 @@ class Visit:
         text = self.page.render(
             template, self.words, form_token=self.visitor.form_token, path=self.request.url.path, **facts
         )
-        return self.answered(HTMLResponse(text, status))
+        return self.add_cookies(HTMLResponse(text, status))
 
     def go(self, path: str) -> Response:
         """Redirect to another page after a form."""
-        return self.answered(RedirectResponse(path, 303))
+        return self.add_cookies(RedirectResponse(path, 303))
 
-    def answered(self, response: Response) -> Response:
+    def add_cookies(self, response: Response) -> Response:
         """Add the visitor's cookies to a response."""
         self.page.visitors.remember(self.visitor, response, is_secure=self.is_secure)
         return response
@@ -176,7 +176,7 @@ class Visit:
 Handler = Callable[[Visit], Awaitable[Response]]
 
 
-def handled(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+def handle(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
     """Convert a handler into a route that shows errors as pages."""
 
     async def handle(request: Request) -> Response:
@@ -199,7 +199,7 @@ def handled(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
     return handle
 
 
-def _refused(reason: str) -> str:
+def _refusal_key(reason: str) -> str:
     """The key of the sentence for a refusal: for its kind if there is one, else for its reason, else a general one."""
     known = RefusalReason.DESCRIPTOR.values_by_name.get(f"REFUSAL_REASON_{reason}")
     kinds = {range(100, 112): "token", range(170, 180): "position"}
@@ -220,7 +220,7 @@ def wrong(error: Exception) -> tuple[int, str]:  # noqa: PLR0911 - a case each
         case TooMany():
             return 429, "error.busy"
         case Refused():
-            return 429 if isinstance(error, LimitReached) else 409, _refused(error.reason)
+            return 429 if isinstance(error, LimitReached) else 409, _refusal_key(error.reason)
         case Unreachable():
             return 503, "error.service"
         case Untrustworthy():

@@ -73,7 +73,7 @@ class Visitors:
             secret = bytes.fromhex(request.cookies.get(VISIT, ""))
         except ValueError:
             secret = b""
-        name = _shown(request.cookies.get(NAME, ""))
+        name = _show_kept(request.cookies.get(NAME, ""))
         if len(secret) != SECRET_BYTES:
             return Visitor(secrets.token_bytes(SECRET_BYTES), name=name, is_new=True)
         return Visitor(secret, request.cookies.get(GUEST, ""), name)
@@ -106,7 +106,7 @@ class Visitors:
                 )
 
 
-def _shown(kept: str) -> str:
+def _show_kept(kept: str) -> str:
     try:
         return bytes.fromhex(kept).decode()[:LONGEST_NAME]
     except ValueError:

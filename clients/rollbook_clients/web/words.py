@@ -29,7 +29,7 @@ def words_in(language: str) -> Words:
     return _WORDS[language]
 
 
-def preferred(wished: str, kept: str = "") -> str:
+def prefer_language(wished: str, kept: str = "") -> str:
     """The chosen language if there is one, else the first supported one by the browser's preference.
 
     >>> preferred("fr, de-AT;q=0.8, en;q=0.5"), preferred("de", kept="en"), preferred("")

@@ -20,7 +20,7 @@ from rollbook.replay_file.container import BeforeRelease, NotAReplay, Stored, re
 from rollbook.replay_file.kept_heads import WitnessedHead
 from rollbook.replay_file.key_lines import KnownKeys
 from rollbook_replays.audit.course import Course
-from rollbook_replays.audit.divergence import Diverged, shortened
+from rollbook_replays.audit.divergence import Diverged, shorten_text
 from rollbook_replays.audit.signatures import (
     check_container,
     check_heads,
@@ -74,7 +74,7 @@ def _verdict(divergence: Divergence | None, missing: Sequence[str]) -> Verdict:
 
 def _few(missing: Sequence[str]) -> tuple[str, ...]:
     """The distinct entries, shortened, at most `MOST_MISSING` and a count of the rest: a file can name 10,000 keys."""
-    each = tuple(map(shortened, dict.fromkeys(missing)))
+    each = tuple(map(shorten_text, dict.fromkeys(missing)))
     return each if len(each) <= MOST_MISSING else (*each[:MOST_MISSING], f"{len(each) - MOST_MISSING:,} more")
 
 

@@ -15,16 +15,16 @@ MOST_MEMORY_BYTES: Final = 1 << 30
 
 def bound_memory() -> None:
     """Limit the address space of this process to `MOST_MEMORY_BYTES`, and write no core dumps."""
-    _bound(resource.RLIMIT_AS, MOST_MEMORY_BYTES)
-    _bound(resource.RLIMIT_CORE, 0)
+    _check_size(resource.RLIMIT_AS, MOST_MEMORY_BYTES)
+    _check_size(resource.RLIMIT_CORE, 0)
 
 
 def bound_time() -> None:
     """Let the kernel kill this process after another `MOST_SECONDS` of processor time."""
     used = resource.getrusage(resource.RUSAGE_SELF)
-    _bound(resource.RLIMIT_CPU, math.ceil(used.ru_utime + used.ru_stime) + MOST_SECONDS)
+    _check_size(resource.RLIMIT_CPU, math.ceil(used.ru_utime + used.ru_stime) + MOST_SECONDS)
 
 
-def _bound(what: int, most: int) -> None:
+def _check_size(what: int, most: int) -> None:
     _, allowed = resource.getrlimit(what)
     resource.setrlimit(what, (most if allowed == resource.RLIM_INFINITY else min(most, allowed), allowed))

@@ -101,7 +101,7 @@ class Course:
             raise Diverged(beyond, Check.HIDDEN, "nothing beside events that are not there", found)
 
     def _follow_the_rules(self, evidence: Evidence) -> None:
-        game, record = self._opened()
+        game, record = self._open()
         self.record = record
         read = reader_of(game)
         self._draws = Draws(game, self._replay, self._committed_secret(read, record.opened))
@@ -112,7 +112,7 @@ class Course:
         if self._draws.withheld:
             self.missing.append(f"what {self._draws.withheld} events hide")
         if record.match.sealed is None:
-            self._unfinished()
+            self._check_unfinished()
 
     def _follow_the_chain(self) -> None:
         """Check the chain and the times of a log whose rules this program does not know."""
@@ -123,7 +123,7 @@ class Course:
             _check_time(number, around.time_ms, time_ms)
             before, time_ms = self.links[number - 1], around.time_ms
 
-    def _opened(self) -> tuple[AnyGame, Record]:
+    def _open(self) -> tuple[AnyGame, Record]:
         game, first = read_first(self._replay.events[0], self._replay.match_id)
         self.opened_ms = first.time_ms
         check_chain(1, first, genesis(self._replay.match_id))
@@ -186,8 +186,8 @@ class Course:
                 elif isinstance(awaited, Over):
                     break
                 else:
-                    drawn = draws.drawn(match, awaited)
-                    happened = read.happened(body, drawn)
+                    drawn = draws.draw(match, awaited)
+                    happened = read.read_happened(body, drawn)
                     if happened is None or not draws.agrees(number, drawn):
                         break
                     match.take(happened)
@@ -202,14 +202,14 @@ class Course:
         data, previous, link = self._replay.events[number - 1], self.links[number - 2], self.links[number - 1]
         # An outcome of chance has to be drawn before the event can be compared with it; a choice has not.
         awaited = None if type(match.awaited) is ToChoose else chance_awaited(match)
-        drawn = None if awaited is None else draws.drawn(match, awaited)
+        drawn = None if awaited is None else draws.draw(match, awaited)
         event, time_ms, request = read(number, data, previous, drawn)
         try:
             if type(event) is Happened:
                 is_drawn = drawn is not None and event.outcome is drawn
                 if awaited is not None and not (is_drawn and draws.agrees(number, drawn)):
                     seen = read.whole(number, data) if is_drawn else event
-                    proved = draws.proved(number, match, awaited, seen, drawn)
+                    proved = draws.prove(number, match, awaited, seen, drawn)
                     if proved is None:
                         return False
                     event = proved
@@ -252,7 +252,7 @@ class Course:
         """Raise if the match refuses the event, or if its outcome is not the one that follows from the secret."""
         awaited = chance_awaited(match)
         if isinstance(event, Happened) and awaited is not None:
-            event = draws.proved(number, match, awaited, event, draws.drawn(match, awaited)) or event
+            event = draws.prove(number, match, awaited, event, draws.draw(match, awaited)) or event
         match.copy().take(event)
 
     def _check_private(self, number: int, event: Event) -> None:
@@ -266,7 +266,7 @@ class Course:
             expected = "a request of 16 bytes, once, and only on what somebody can have asked for"
             raise Diverged(number, Check.LIFECYCLE, expected, request.hex())
 
-    def _unfinished(self) -> None:
+    def _check_unfinished(self) -> None:
         if self._replay.perspective is None:
             number = len(self.links)
             raise Diverged(number, Check.SEAL, "the seal, since the file says that the match is over", "no seal")

@@ -16,10 +16,10 @@ class Diverged(Exception):
     def __init__(self, event: int | None, check: Check, expected: str, found: str, *, is_refusal: bool = False) -> None:
         """Build the `Divergence` of the verdict, with both texts shortened."""
         super().__init__(event, check, expected, found)
-        self.divergence = Divergence(event, check, shortened(expected), shortened(found), is_refusal)
+        self.divergence = Divergence(event, check, shorten_text(expected), shorten_text(found), is_refusal)
 
 
-def shortened(text: str) -> str:
+def shorten_text(text: str) -> str:
     """The text cut to `LONGEST_TOLD` characters; a text from a forged file can be as long as the file.
 
     >>> shortened("a short one"), len(shortened("x" * 10**6))

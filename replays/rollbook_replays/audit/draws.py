@@ -74,7 +74,7 @@ class Draws:
             kinds.setdefault(faces, Counter()).update(shown[die])
         return tuple(Thrown(faces, dict(times)) for faces, times in kinds.items())
 
-    def drawn(self, match: MatchFold, awaited: Throw | Draw) -> Any:
+    def draw(self, match: MatchFold, awaited: Throw | Draw) -> Any:
         """The outcome that must come next, with its hidden values; None if the secret is unknown."""
         if self._secret is None:
             return None
@@ -99,17 +99,17 @@ class Draws:
             return not self._hides or self._compact.private(drawn) == b""
         return bool(private) and private == self._compact.private(drawn)
 
-    def proved(
+    def prove(
         self, number: int, match: MatchFold, awaited: Throw | Draw, seen: Happened[Any], drawn: Any
     ) -> Happened[Any] | None:
         """The event with its hidden values, or None if they are unknown; raises `Diverged` for a wrong outcome."""
         if drawn is None:
-            return self._completed(number, match, awaited, seen)
+            return self._complete(number, match, awaited, seen)
         if seen.outcome == drawn:
             if number in self._private:
                 raise Diverged(number, Check.HIDDEN, "nothing beside an event that hides nothing", "something")
         else:
-            seen = self._compared(number, seen, Happened(drawn))
+            seen = self._compare(number, seen, Happened(drawn))
         return seen
 
     def count(self, awaited: Throw | Draw) -> None:
@@ -123,7 +123,7 @@ class Draws:
             thrown = self._thrown[id(dice)] = (dice, [])
         thrown[1].append(self._values)
 
-    def _compared(self, number: int, seen: Happened[Any], drawn: Happened[Any]) -> Happened[Any]:
+    def _compare(self, number: int, seen: Happened[Any], drawn: Happened[Any]) -> Happened[Any]:
         if with_hidden(seen.outcome, drawn.outcome) != drawn.outcome:
             raise Diverged(number, Check.DRAWS, plain_form(self._game, drawn), plain_form(self._game, seen))
         private = self._private.get(number)
@@ -134,7 +134,7 @@ class Draws:
             raise Diverged(number, Check.HIDDEN, plain_form(self._game, drawn), found)
         return drawn
 
-    def _completed(
+    def _complete(
         self, number: int, match: MatchFold, awaited: Throw | Draw, seen: Happened[Any]
     ) -> Happened[Any] | None:
         private = self._private.get(number)

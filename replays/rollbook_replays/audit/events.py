@@ -123,7 +123,7 @@ class Reader:
         request = body = b""
         if usual is not None:
             time_ms, body = usual
-            found = None if drawn is None else self.happened(body, drawn)
+            found = None if drawn is None else self.read_happened(body, drawn)
             if found is not None:
                 return found, time_ms, b""
             event = self.known(body)
@@ -138,12 +138,12 @@ class Reader:
             _remember(self._proved, body, logged.event)
         return logged.event, logged.time_ms, logged.request
 
-    def happened(self, body: bytes, drawn: Any) -> Happened[Any] | None:
+    def read_happened(self, body: bytes, drawn: Any) -> Happened[Any] | None:
         """The event of this body, holding the object `drawn`; None if the body does not encode that outcome."""
         happened = self._happened.get(body)
         if happened is not None and happened.outcome is drawn:
             return happened
-        if body != self._compact.happened(drawn):
+        if body != self._compact.write_happened(drawn):
             return None
         happened = Happened(drawn)
         if len(self._happened) < MOST_HAPPENED:

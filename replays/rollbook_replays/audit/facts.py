@@ -38,7 +38,7 @@ def match_facts(path: str, audited: Audited) -> dict[str, Any]:
         "opened_ms": audited.opened_ms if followed else None,
         "sealed_ms": audited.sealed_ms,
         "places": None if audited.places is None else list(audited.places),
-        "aborted": _aborted(audited),
+        "aborted": _abort_facts(audited),
         "keys": None if audited.keys is None else audited.keys.facts(),
         "heads_compared": {"file": audited.heads, "kept": audited.kept_heads},
     }
@@ -61,7 +61,7 @@ def tournament_facts(path: str, judged: dict[str, Any]) -> dict[str, Any]:
     return {"version": VERSION, "kind": "tournament", "path": path, **judged}
 
 
-def _aborted(audited: Audited) -> dict[str, Any] | None:
+def _abort_facts(audited: Audited) -> dict[str, Any] | None:
     if audited.aborted is None:
         return None
     return {"reason": audited.aborted.partition(":")[0], "seats": list(audited.seats_not_ready)}

@@ -49,7 +49,7 @@ def flaw(head: WitnessedHead, keys: KnownKeys) -> str | None:
         return None
     if key.role is not KeyRole.HEAD:
         return f"key {head.key_id} is {key}, and signs no heads"
-    if not _signed(key, head.match_id, head):
+    if not _is_signed(key, head.match_id, head):
         return f"its signature is not that of key {head.key_id}, {key}"
     return None
 
@@ -68,7 +68,7 @@ def check_heads(stored: Stored, links: Sequence[bytes], keys: KnownKeys) -> list
             # The two keys differ, so that a thief of one of them cannot replace the other.
             raise Diverged(head.sequence, Check.HEADS, "a head by a head key", f"one by the replay key {head.key_id}")
         key = _of_role(keys, head.key_id, KeyRole.HEAD)
-        if key is not None and not _signed(key, replay.match_id, head):
+        if key is not None and not _is_signed(key, replay.match_id, head):
             expected = f"a head that key {head.key_id} signed"
             raise Diverged(head.sequence, Check.HEADS, expected, f"the signature {head.signature.hex()}")
         if key is None or key.name != name:
@@ -121,7 +121,7 @@ def check_lost(stored: Stored, links: Sequence[bytes], keys: KnownKeys, number: 
         expected = "a head by a head key, as evidence that the log was lost"
         raise Diverged(number, Check.RESULT, expected, f"one by the replay key {lost.key_id}")
     key, name = _of_role(keys, lost.key_id, KeyRole.HEAD), owner(stored, keys)
-    if key is not None and not _signed(key, stored.replay.match_id, lost):
+    if key is not None and not _is_signed(key, stored.replay.match_id, lost):
         expected = f"a head that key {lost.key_id} signed, as evidence that the log was lost"
         raise Diverged(number, Check.RESULT, expected, f"the signature {lost.signature.hex()}")
     if key is None or key.name != name:
@@ -183,7 +183,7 @@ def _check_link(links: Sequence[bytes], head: Head | WitnessedHead) -> None:
         raise Diverged(head.sequence, Check.HEADS, expected, f"link {link.hex()}")
 
 
-def _signed(key: KnownKey, match_id: str, head: Head | WitnessedHead) -> bool:
+def _is_signed(key: KnownKey, match_id: str, head: Head | WitnessedHead) -> bool:
     return is_signed(key.public, match_id, head.sequence, head.link, head.signature)
 
 

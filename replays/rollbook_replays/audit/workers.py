@@ -112,7 +112,7 @@ class _Work:
         self._next = max(begin, min(begin + BATCH, before, len(self.found)))
         return range(begin, self._next)
 
-    def lost(self, asked: Sequence[int], *, blameless: bool) -> None:
+    def requeue(self, asked: Sequence[int], *, blameless: bool) -> None:
         """Requeue the replays of an auditor that died; if not blameless, its first replay counts as the cause."""
         first, *others = asked
         if first in self._again:
@@ -203,7 +203,7 @@ class Crew:
         self._dismiss(auditor)
         blameless = not auditor.is_ready and self._false_starts < MOST_FALSE_STARTS
         self._false_starts += blameless
-        work.lost(auditor.asked, blameless=blameless)
+        work.requeue(auditor.asked, blameless=blameless)
 
     def _dismiss(self, auditor: _Auditor) -> None:
         self._auditors.remove(auditor)

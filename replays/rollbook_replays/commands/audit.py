@@ -122,7 +122,7 @@ def audit(
         with Progress("file", "files", len(found)) as progress, Crew(evidence.keys, evidence.heads, jobs) as crew:
             _Hearing(crew, progress, verdicts).all(found, evidence.keys)
     except OSError as wrong:
-        verdicts.failed(f"the audit was broken off: {wrong.strerror}")
+        verdicts.report_failure(f"the audit was broken off: {wrong.strerror}")
     print(verdicts.summary, file=sys.stderr)
     if report is not None:
         verdicts.publish(report)
@@ -195,7 +195,7 @@ class _Verdicts:
         """All kept heads that prove nothing, before the files."""
         for each in flawed:
             self.codes.add(Exit.UNVERIFIED)
-            self.page.flawed(each.where, each.head, each.why)
+            self.page.add_flaw(each.where, each.head, each.why)
             self._say(
                 json.dumps(head_facts(each.where, each.head, each.why)) if self._as_json else printable(str(each))
             )
@@ -203,7 +203,7 @@ class _Verdicts:
     def tell_judgement(self, name: str, judgement: Judgement) -> None:
         """One bundle, after its files."""
         self.codes.add(CODES[judgement.verdict])
-        self.page.judged(name, judgement)
+        self.page.add_judgement(name, judgement)
         if self._as_json:
             self._say(json.dumps(tournament_facts(name, judgement.facts())))
             return
@@ -219,9 +219,9 @@ class _Verdicts:
         if not self._in_colour:
             return line.plain
         # Only output in colour needs this import.
-        from rollbook_replays.renderers import coloured  # noqa: PLC0415
+        from rollbook_replays.renderers import colour_lines  # noqa: PLC0415
 
-        return coloured([line], LOOKS).removesuffix("\n")
+        return colour_lines([line], LOOKS).removesuffix("\n")
 
     def _say(self, line: str) -> None:
         """Print it at once; who stops reading has seen enough, but what is judged does not depend on that."""
@@ -231,10 +231,10 @@ class _Verdicts:
             pass
         except OSError as wrong:
             if not self._is_full:
-                self.failed(f"verdicts cannot be written: {wrong.strerror}")
+                self.report_failure(f"verdicts cannot be written: {wrong.strerror}")
             self._is_full = True
 
-    def failed(self, why: str) -> None:
+    def report_failure(self, why: str) -> None:
         """Print why a file was not judged or a verdict not written; sets exit code 3, which 1 (diverged) outranks."""
         self.codes.add(Exit.UNREADABLE)
         print(f"rollbook audit: {why}", file=sys.stderr)
@@ -244,7 +244,7 @@ class _Verdicts:
         try:
             write_file(file, self.page.html().encode())
         except OSError as wrong:
-            self.failed(f"{file}: {wrong.strerror}")
+            self.report_failure(f"{file}: {wrong.strerror}")
 
     @property
     def summary(self) -> str:

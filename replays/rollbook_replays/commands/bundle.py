@@ -104,9 +104,9 @@ def _create(matches: tuple[Path, ...], manifest: Path, signing_key: Path, out: P
     """The judgement on the matches; the bundle is written if nothing is wrong. Raises Failed."""
     try:
         described = _manifest(manifest)
-        found = _found(matches, jobs)
+        found = _audit_sources(matches, jobs)
         private = load(signing_key)
-        judgement = _judged(read_manifest(described), found)
+        judgement = _judge(read_manifest(described), found)
         if not judgement.findings:
             with appearing(out) as file:
                 write_bundle(file, described, {audited.match_id: source.read for source, audited in found}, private)
@@ -124,7 +124,7 @@ def _manifest(path: Path) -> bytes:
         return file.read(LARGEST_MANIFEST + 1)
 
 
-def _found(paths: tuple[Path, ...], jobs: int) -> list[tuple[Source, Audited]]:
+def _audit_sources(paths: tuple[Path, ...], jobs: int) -> list[tuple[Source, Audited]]:
     found = [source for path in paths for source in sources(path)]
     if not found:
         raise Failed(Exit.UNREADABLE, "there are no replay files there: their names end in .rollbook")
@@ -137,7 +137,7 @@ def _found(paths: tuple[Path, ...], jobs: int) -> list[tuple[Source, Audited]]:
     return audited
 
 
-def _judged(manifest: Manifest, found: list[tuple[Source, Audited]]) -> Judgement:
+def _judge(manifest: Manifest, found: list[tuple[Source, Audited]]) -> Judgement:
     """The judgement on the matches alone; keys and signatures are for an audit."""
     named: dict[str, Audited] = {}
     for source, audited in found:

@@ -51,7 +51,7 @@ class Evidence:
         known = NO_KEYS
         for file in keys:
             known = _read(file, partial(read_keys, known=known))
-        kept = [(f"{file}:{number}", head) for file in heads for number, head in _read(file, _numbered)]
+        kept = [(f"{file}:{number}", head) for file in heads for number, head in _read(file, _number_heads)]
         flaws = [flaw(head, known) for _, head in kept]
         return cls(
             known,
@@ -60,7 +60,7 @@ class Evidence:
         )
 
 
-def _numbered(text: str) -> list[tuple[int, WitnessedHead]]:
+def _number_heads(text: str) -> list[tuple[int, WitnessedHead]]:
     return list(numbered_heads(text))
 
 

@@ -67,7 +67,7 @@ def simulate(  # noqa: PLR0913 - every flag is a parameter
     """
     try:
         _together(matches, seed, out, form, as_json=as_json)
-        rules, seats, options = agreed(game, seats, option)
+        rules, seats, options = choose_table(game, seats, option)
     except (RefusedByRules, ValueError) as refused:
         return usage(str(refused))
     if seed is None:
@@ -107,7 +107,7 @@ def _together(matches: int, seed: int | None, out: Path | None, form: Form, *, a
         raise ValueError("--json is for one match on standard output; files of --out have a --format")
 
 
-def agreed(game: str, seats: int | None, option: Sequence[str]) -> tuple[AnyGame, int, Options]:
+def choose_table(game: str, seats: int | None, option: Sequence[str]) -> tuple[AnyGame, int, Options]:
     """The game of this name, the seats asked for or its fewest, and what `--option NAME=VALUE` made of its options."""
     rules = find(game)
     seats = rules.seats[0] if seats is None else seats

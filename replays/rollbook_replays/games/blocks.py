@@ -55,7 +55,7 @@ def beside(*blocks: Block, gap: int = 1) -> Block:
         space = " " * gap if number else ""
         for row in range(height):
             part = block[row] if row < len(block) else Text()
-            lines[row] = Text.of(lines[row], space, part.padded(wide))
+            lines[row] = Text.of(lines[row], space, part.pad(wide))
     return lines
 
 
@@ -74,7 +74,7 @@ def flow(blocks: Sequence[Block], wide: int, gap: int = 1) -> Block:
     return lines + (beside(*row, gap=gap) if row else [])
 
 
-def boxed(content: Sequence[str], style: str = "", rim: str = THIN) -> Block:
+def draw_box(content: Sequence[str], style: str = "", rim: str = THIN) -> Block:
     """Lines of equal width with a border around them: a die, or a card."""
     left_above, across, right_above, upright, left_below, right_below = tuple(rim)
     long = across * width(content[0])
@@ -86,11 +86,11 @@ def boxed(content: Sequence[str], style: str = "", rim: str = THIN) -> Block:
     ]
 
 
-def numbered(number: int) -> Face:
+def number_face(number: int) -> Face:
     """A face with a number instead of pips."""
     return ("   ", f"{number:^3}", "   ")
 
 
-def thrown(faces: list[Face], styles: list[str]) -> Block:
+def draw_dice(faces: list[Face], styles: list[str]) -> Block:
     """Dice side by side, each five by five cells."""
-    return beside(*(boxed(face, style) for face, style in zip(faces, styles, strict=True)))
+    return beside(*(draw_box(face, style) for face, style in zip(faces, styles, strict=True)))

@@ -24,9 +24,9 @@ def guide(shown: Presentation, language: str, wide: int = WIDTH) -> Block:
             lines += [Text()] if lines and lines[-1].plain else []
             lines.append(Text.of((part.removeprefix(HEADING), STRONG)))
         elif part.startswith(ITEM):
-            lines += Text.of(f"• {part.removeprefix(ITEM)}").wrapped(wide, 2)
+            lines += Text.of(f"• {part.removeprefix(ITEM)}").wrap(wide, 2)
         elif part:
-            lines += Text.of(part).wrapped(wide)
+            lines += Text.of(part).wrap(wide)
         elif lines and lines[-1].plain:
             lines.append(Text())
     return lines

@@ -130,7 +130,7 @@ class Picture:
 # Things common to several games
 
 
-def placed(
+def place_at(
     x: float,
     y: float,
     *parts: Shape | str,
@@ -194,12 +194,12 @@ def dice_row(dice: Iterable[tuple[str, Iterable[Shape]]]) -> Zone:
 @lru_cache(REMEMBERED)
 def die(number: int, x: float, y: float, face: tuple[Shape, ...], classes: str = "") -> Shape:
     """A die around this position."""
-    return placed(x, y, *solid(DIE, DIE, 11), *face, id=f"die-{number}", classes=f"die {classes}".strip())
+    return place_at(x, y, *solid(DIE, DIE, 11), *face, id=f"die-{number}", classes=f"die {classes}".strip())
 
 
 def thrown(number: int, x: float, y: float, face: tuple[Shape, ...], classes: str = "") -> Shape:
     """A die around this position, slightly turned."""
-    return placed(x, y, die(number, 0, 0, face, classes), tilt=(number * 37 + 17) % 11 - 5)
+    return place_at(x, y, die(number, 0, 0, face, classes), tilt=(number * 37 + 17) % 11 - 5)
 
 
 @lru_cache(REMEMBERED)
@@ -222,7 +222,7 @@ TOOTH: Final = (
 @lru_cache(REMEMBERED)
 def tooth(x: float, y: float, classes: str = "tooth") -> Shape:
     """A tooth around this position."""
-    return placed(x, y, shape("path", d=TOOTH, classes=classes))
+    return place_at(x, y, shape("path", d=TOOTH, classes=classes))
 
 
 MARKS: Final = (

@@ -25,12 +25,12 @@ MOST_ENTRIES: Final = 100
 
 def board(view: Any, _seating: Seating, room: Room, _spotlight: Spotlight = NOTHING_MARKED) -> Block:
     """A line for each field; nested values have lines of their own below."""
-    return [part for shown in _shown(view) for part in shown.wrapped(room.width, 4)]
+    return [part for shown in _value_lines(view) for part in shown.wrap(room.width, 4)]
 
 
 def menu(_view: Any, legal: Choices[Any], _seating: Seating) -> tuple[MenuEntry, ...]:
     """The first `MOST_ENTRIES` choices; a game with more of them needs its own presentation."""
-    return tuple(MenuEntry(_said(choice), choice=choice) for choice in islice(legal, MOST_ENTRIES))
+    return tuple(MenuEntry(_value_text(choice), choice=choice) for choice in islice(legal, MOST_ENTRIES))
 
 
 def story(move: Any, moment: Moment, seating: Seating) -> Iterator[Sentence]:
@@ -38,27 +38,27 @@ def story(move: Any, moment: Moment, seating: Seating) -> Iterator[Sentence]:
     if isinstance(move, FirstSeat):
         yield sentence(move.seat, "told.first_seat", seating)
     else:
-        yield sentence(moment.seat, "told.move", seating, move=_said(move))
+        yield sentence(moment.seat, "told.move", seating, move=_value_text(move))
 
 
-def _shown(value: Any) -> Iterator[Text]:
+def _value_lines(value: Any) -> Iterator[Text]:
     if not is_dataclass(value):
-        yield Text.of(_said(value))
+        yield Text.of(_value_text(value))
         return
     for field in fields(value):
         inner = getattr(value, field.name)
         if isinstance(inner, tuple) and any(map(is_dataclass, inner)):
             yield Text.of((field.name, "strong"))
-            yield from (Text.of("  ", _said(item)) for item in inner)
+            yield from (Text.of("  ", _value_text(item)) for item in inner)
         else:
-            yield Text.of((field.name, "strong"), f" {_said(inner)}")
+            yield Text.of((field.name, "strong"), f" {_value_text(inner)}")
 
 
-def _said(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if isinstance(value, tuple | list):
-        return "(" + " ".join(map(_said, value)) + ")"
+        return "(" + " ".join(map(_value_text, value)) + ")"
     if is_dataclass(value):
-        of = " ".join(f"{field.name}={_said(getattr(value, field.name))}" for field in fields(value))
+        of = " ".join(f"{field.name}={_value_text(getattr(value, field.name))}" for field in fields(value))
         return f"{type(value).__name__} {of}".strip()
     return printable(str(value))
 

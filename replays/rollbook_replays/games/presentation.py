@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, TypeAlias
 
 from rollbook.rules.game import Choices, Game
-from rollbook.rules.options import Option, OptionValue, written
+from rollbook.rules.options import Option, OptionValue, write_value
 from rollbook_replays.games.blocks import Block, Room
 from rollbook_replays.games.picture import Picture
 from rollbook_replays.games.seats import Seating
@@ -146,7 +146,7 @@ class Presentation:
     """Returns groups of ids in the picture; the menu has the choices of only one thing of a group."""
 
 
-def grouped(label: str, note: str, entries: list[MenuEntry]) -> MenuEntry:
+def group(label: str, note: str, entries: list[MenuEntry]) -> MenuEntry:
     """A submenu with these entries; a single entry is returned as it is."""
     return entries[0] if len(entries) == 1 else MenuEntry(label, note, entries=tuple(entries))
 
@@ -171,7 +171,7 @@ def option_name(option: Option, words: Words) -> str:
 def option_value(option: Option, value: OptionValue, words: Words) -> str:
     """The label of an option's value."""
     key = f"option.{option.name}.{value}"
-    return words(key) if key in words else written(value)
+    return words(key) if key in words else write_value(value)
 
 
 def differing(game: Game[Any, Any, Any], options: Mapping[str, OptionValue], words: Words) -> list[str]:
@@ -183,5 +183,5 @@ def differing(game: Game[Any, Any, Any], options: Mapping[str, OptionValue], wor
             continue
         keys = (f"differs.{option.name}.{value}", f"differs.{option.name}")
         known = next((key for key in keys if key in words), None)
-        said.append(f"{option.name} {written(value)}" if known is None else words(known, value=value))
+        said.append(f"{option.name} {write_value(value)}" if known is None else words(known, value=value))
     return said

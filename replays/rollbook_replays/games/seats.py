@@ -6,7 +6,7 @@ from typing import Final
 
 from rollbook.rules.options import OptionValue
 from rollbook_replays.games.words import Words
-from rollbook_replays.text import Text, fitted, printable, width
+from rollbook_replays.text import Text, fit, printable, width
 
 SIGNS: Final = "■▲◆▼★✚"
 """A sign for each seat, so that a board can be read without colours."""
@@ -66,5 +66,5 @@ class Seating:
         """Pointer, sign and name in exactly `wide` cells."""
         on_turn = on_turn and not self.is_over
         style = seat_style(seat) + (" strong" if on_turn else "") + (" own" if seat == self.own else "")
-        name = fitted(self.labelled(seat), wide - BEFORE_NAME)
-        return Text.of(("► " if on_turn else "  ", "strong"), self.mark(seat), " ", (name, style)).padded(wide)
+        name = fit(self.labelled(seat), wide - BEFORE_NAME)
+        return Text.of(("► " if on_turn else "  ", "strong"), self.mark(seat), " ", (name, style)).pad(wide)

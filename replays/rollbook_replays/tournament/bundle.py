@@ -132,11 +132,11 @@ def write_bundle(
         add(MANIFEST, manifest)
         for match_id in sorted(matches):
             add(f"{FOLDER}{match_id}{SUFFIX}", matches[match_id]())
-        signature = key.sign(_signed(digests))
+        signature = key.sign(_signed_bytes(digests))
         add(SIGNATURE, f"{key_id(key.public_key())} {signature.hex()}\n".encode("ascii"))
 
 
-def _signed(entries: Iterable[tuple[str, str]]) -> bytes:
+def _signed_bytes(entries: Iterable[tuple[str, str]]) -> bytes:
     lines = "".join(f"{digest} {name}\n" for name, digest in sorted(entries))
     return _LABEL + hashlib.sha256(lines.encode("ascii")).digest()
 
@@ -176,7 +176,7 @@ def open_bundle(path: Path) -> Bundle:
         sources=tuple(entry for entry in entries.values() if entry.entry.startswith(FOLDER)),
         key_id=line[1].decode("ascii"),
         signature=bytes.fromhex(line[2].decode("ascii")),
-        signed=_signed((name, digest) for name, (digest, _) in digests.items() if name != SIGNATURE),
+        signed=_signed_bytes((name, digest) for name, (digest, _) in digests.items() if name != SIGNATURE),
         changed=tuple(name for name, (_, crc) in digests.items() if crc != entries[name].crc),
     )
 
@@ -233,14 +233,14 @@ def _entry_at(path: Path, file: BinaryIO, at: int) -> BundledReplay | None:
     return entry
 
 
-def _said(entry: BundledReplay) -> tuple[int, ...]:
+def _common_fields(entry: BundledReplay) -> tuple[int, ...]:
     """The fields that the header and the directory share, from the version to the length of the extra fields."""
     return (_ZIP_VERSION, 0, 0, *_NO_DATE, entry.crc, entry.size, entry.size, len(entry.entry), 0)
 
 
 def _header(entry: BundledReplay) -> bytes:
     """The canonical bytes before an entry."""
-    return _LOCAL.pack(_MAGIC, *_said(entry)) + entry.entry.encode("ascii")
+    return _LOCAL.pack(_MAGIC, *_common_fields(entry)) + entry.entry.encode("ascii")
 
 
 def _directory(entries: Collection[BundledReplay], at: int) -> bytes:
@@ -250,7 +250,7 @@ def _directory(entries: Collection[BundledReplay], at: int) -> bytes:
         name = entry.entry.encode("ascii")
         offset = entry.start - _LOCAL.size - len(name)
         made = _ZIP_VERSION | _ON_UNIX
-        listed += _LISTED.pack(_DIRECTORY_MAGIC, made, *_said(entry), 0, 0, 0, _MODE, offset) + name
+        listed += _LISTED.pack(_DIRECTORY_MAGIC, made, *_common_fields(entry), 0, 0, 0, _MODE, offset) + name
     return bytes(listed) + _END.pack(_END_MAGIC, 0, 0, len(entries), len(entries), len(listed), at, 0)
 
 

@@ -18,7 +18,7 @@ from rollbook.replay_file.key_lines import KeyRole, KnownKey, KnownKeys
 from rollbook.rules.places import places
 from rollbook_replays.audit.signatures import lacking
 from rollbook_replays.audit.verdicts import Audited, Verdict, wrong
-from rollbook_replays.text import padded, printable, width
+from rollbook_replays.text import pad_text, printable, width
 from rollbook_replays.tournament.bundle import Bundle
 from rollbook_replays.tournament.manifest import Manifest, Pairing, instant
 
@@ -110,7 +110,7 @@ class Judgement:
         """The standings: a line with place, player and points for each player."""
         columns = max(width(standing.player) for standing in self.standings)
         for standing in self.standings:
-            yield f"{standing.place:>5}. {padded(standing.player, columns)}  {amount(standing.points)}"
+            yield f"{standing.place:>5}. {pad_text(standing.player, columns)}  {amount(standing.points)}"
 
     def facts(self) -> dict[str, Any]:
         """The judgement as JSON."""
@@ -150,7 +150,7 @@ def judge_matches(
     manifest: Manifest, named: Sequence[tuple[str, Audited]], findings: list[Finding], missing: list[str]
 ) -> Judgement:
     """Return the judgement on matches, each with the match id that its file name gives; extends both lists."""
-    filed = _filed(named, findings)
+    filed = _file_matches(named, findings)
     _check_listing(manifest, filed, findings)
     tally = _Tally(manifest)
     for match_id, pairing in tally.pairings.items():
@@ -159,7 +159,7 @@ def judge_matches(
     missing += tally.missing
     standings = tally.standings()
     if tally.is_whole:
-        findings += _compared(manifest, standings)
+        findings += _compare_places(manifest, standings)
     elif manifest.standings:
         missing.append("results of all matches, without which nobody can tell whether the standings claimed are right")
     verdict = Verdict.DIVERGED if findings else Verdict.UNVERIFIED if missing else Verdict.EXACT
@@ -234,7 +234,7 @@ def amount(points: Fraction) -> str:
 _DECIMAL: Final = frozenset({1, 2, 4, 5, 10})
 
 
-def _filed(named: Sequence[tuple[str, Audited]], findings: list[Finding]) -> dict[str, Audited]:
+def _file_matches(named: Sequence[tuple[str, Audited]], findings: list[Finding]) -> dict[str, Audited]:
     """The matches by id; a file whose name is not the id of its match is a finding instead."""
     filed: dict[str, Audited] = {}
     for name, match in named:
@@ -274,7 +274,7 @@ def _faults(manifest: Manifest, pairing: Pairing, match: Audited) -> Iterator[Fi
     elif match.seats != len(pairing.players):
         yield Finding(Fault.PLAYERS, where, f"{len(pairing.players)} seats", str(match.seats))
     elif dict(match.options) != dict(expected):
-        yield Finding(Fault.RULESET, where, _written(expected), _written(match.options))
+        yield Finding(Fault.RULESET, where, _write_options(expected), _write_options(match.options))
     if match.names and sorted(match.names) != sorted(pairing.players):
         yield Finding(Fault.PLAYERS, where, ", ".join(sorted(pairing.players)), ", ".join(sorted(match.names)))
     sealed_ms = match.opened_ms if match.sealed_ms is None else match.sealed_ms
@@ -283,11 +283,11 @@ def _faults(manifest: Manifest, pairing: Pairing, match: Audited) -> Iterator[Fi
         yield Finding(Fault.TIME, where, f"{instant(manifest.begins_ms)} to {instant(manifest.ends_ms)}", found)
 
 
-def _written(options: Mapping[str, Any]) -> str:
+def _write_options(options: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {value}" for name, value in options.items())
 
 
-def _compared(manifest: Manifest, standings: Sequence[Standing]) -> Iterator[Finding]:
+def _compare_places(manifest: Manifest, standings: Sequence[Standing]) -> Iterator[Finding]:
     """A finding for each claimed place that differs from the computed one; players without a claim are skipped."""
     for standing in standings:
         claimed = manifest.standings.get(standing.player)

@@ -261,7 +261,7 @@ class _Table:
         return WrongManifest(f"{self._where}{key} {what}")
 
     def one(self, key: str, read: Callable[[Any], Item | None]) -> Item:
-        item = read(self._taken(key))
+        item = read(self._take_key(key))
         if item is None:
             raise self.wrong(key, f'is a number from 0 to {MOST_POINTS}, or a fraction such as "3/2"')
         return item
@@ -273,7 +273,7 @@ class _Table:
         return tuple(item for item in items if item is not None)
 
     def text(self, key: str) -> str:
-        return self._text(key, self._taken(key))
+        return self._text(key, self._take_key(key))
 
     def texts(self, key: str, most: int) -> tuple[str, ...]:
         texts = tuple(self._text(key, value) for value in self._list(key, most))
@@ -289,13 +289,13 @@ class _Table:
         return text
 
     def number(self, key: str) -> int:
-        value = self._taken(key)
+        value = self._take_key(key)
         if type(value) is not int or not 1 <= value <= MOST_POINTS:
             raise self.wrong(key, f"is a whole number from 1 to {MOST_POINTS}")
         return value
 
     def instant(self, key: str) -> int:
-        value = self._taken(key)
+        value = self._take_key(key)
         if not isinstance(value, datetime) or value.tzinfo is None:
             raise self.wrong(key, "is an instant with its offset, such as 2026-04-01T09:00:00Z")
         return round(value.timestamp() * 1000)
@@ -315,13 +315,13 @@ class _Table:
         for key in self._left:
             raise self.wrong(key[:LONGEST_TEXT], "is not known here")
 
-    def _taken(self, key: str) -> Any:
+    def _take_key(self, key: str) -> Any:
         if key not in self._left:
             raise self.wrong(key, "is missing")
         return self._left.pop(key)
 
     def _list(self, key: str, most: int) -> list[Any]:
-        value = self._taken(key)
+        value = self._take_key(key)
         if type(value) is not list or len(value) > most:
             raise self.wrong(key, f"is a list of at most {most}")
         return value

@@ -32,7 +32,7 @@ def worst(codes: set[Exit]) -> Exit:
     return Exit.GOOD
 
 
-def counted(number: int, one: str, many: str) -> str:
+def count_noun(number: int, one: str, many: str) -> str:
     """A number with its noun.
 
     >>> counted(1, "match", "matches"), counted(1_200, "event", "events")

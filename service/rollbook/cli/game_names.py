@@ -35,9 +35,9 @@ def _spellings(text: str) -> set[str]:
     return {"".join(filter(str.isalnum, each)) for each in both} - {""}
 
 
-def _converted(_kind: object, tokens: Sequence[Token]) -> str:
+def _convert(_kind: object, tokens: Sequence[Token]) -> str:
     return game_id(tokens[0].value)
 
 
-GameName: TypeAlias = Annotated[str, Parameter(converter=_converted)]
+GameName: TypeAlias = Annotated[str, Parameter(converter=_convert)]
 """A parameter that takes a game by id or title; the command gets the id."""

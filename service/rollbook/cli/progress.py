@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
-from rollbook.cli.exits import counted
+from rollbook.cli.exits import count_noun
 
 QUIET_SECONDS = 1.0
 """Work that takes less time, in seconds, shows no bar."""
@@ -67,8 +67,8 @@ class Progress:
         """Remove the bar and print the summary."""
         self._bar.stop()
         seconds = max(time.monotonic() - self._started, 1e-9)
-        done = counted(self.done, self._one, self._many)
-        done += f", {counted(self._events, 'event', 'events')}" if self._events else ""
+        done = count_noun(self.done, self._one, self._many)
+        done += f", {count_noun(self._events, 'event', 'events')}" if self._events else ""
         rate = self._matches_a_second(seconds)
         rates = f"{rate}, {self._events / seconds:,.0f} events/s" if self._events else rate
         print(f"{done} in {seconds:.1f} s: {rates}", file=sys.stderr)

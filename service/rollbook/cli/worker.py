@@ -19,10 +19,10 @@ def work(assemble: Assemble) -> Exit:
     """Run as the worker described on standard input, with the servicers that `assemble` makes."""
     from rollbook import processes  # noqa: PLC0415 - gRPC looks at the environment when it is imported
     from rollbook.cli.commands.serve import end_of  # noqa: PLC0415 - as above
-    from rollbook.server.process.worker import supervised  # noqa: PLC0415 - as above
+    from rollbook.server.process.worker import receive_settings  # noqa: PLC0415 - as above
 
     try:
-        worker = supervised()
+        worker = receive_settings()
     except processes.CutOff:
         return Exit.UNREADABLE
     return end_of(lambda: worker.serve(assemble), worker.settings)

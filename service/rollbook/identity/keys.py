@@ -40,7 +40,7 @@ def load(path: Path) -> Ed25519PrivateKey:
         if not stat.S_ISREG(mode):
             raise KeyRefused(KeyReason.KEY_MALFORMED, "a key file must be a regular file")
         if mode & _REACHED_BY_OTHERS:
-            raise _exposed(file, "reach a key file (chmod 600)")
+            raise _exposed_error(file, "reach a key file (chmod 600)")
         data = file.read(_LONGEST_KEY_FILE)
     try:
         key = load_pem_private_key(data, password=None)
@@ -61,7 +61,7 @@ def load_or_create(path: Path) -> Ed25519PrivateKey:
     return key
 
 
-def published(path: Path) -> dict[str, Ed25519PublicKey]:
+def list_published_keys(path: Path) -> dict[str, Ed25519PublicKey]:
     """All public keys that a key file ever held, by key id, the oldest first; empty without a list."""
     try:
         with _published_path(path).open("rb") as file:
@@ -89,7 +89,7 @@ def _publish(path: Path, key: Ed25519PublicKey) -> None:
 
 def _read_published(file: BinaryIO) -> dict[str, Ed25519PublicKey]:
     if _mode(file) & _WRITTEN_BY_OTHERS:
-        raise _exposed(file, "write the list of published keys (chmod 644)")
+        raise _exposed_error(file, "write the list of published keys (chmod 644)")
     file.seek(0)
     data = file.read()
     keys = {}
@@ -120,6 +120,6 @@ def _mode(file: BinaryIO) -> int:
     return os.fstat(file.fileno()).st_mode
 
 
-def _exposed(file: BinaryIO, what: str) -> KeyRefused:
+def _exposed_error(file: BinaryIO, what: str) -> KeyRefused:
     mode = f"the mode of {Path(file.name).name} is {stat.S_IMODE(_mode(file)):04o}"
     return KeyRefused(KeyReason.KEY_EXPOSED, f"{mode}: only its owner may {what}")

@@ -129,7 +129,7 @@ def name_at_table(name: str, others: Iterable[str]) -> str:
     """
     plain = plain_name(name)
     taken = {_number(other) for other in others if other and look_alike(plain, plain_name(other))}
-    shown = [name, *(_numbered(plain, number) for number in range(2, len(taken) + 3))]
+    shown = [name, *(_add_number(plain, number) for number in range(2, len(taken) + 3))]
     return next(each for each in shown if _number(each) not in taken)
 
 
@@ -140,7 +140,7 @@ def plain_name(name: str) -> str:
 
 def is_name_at_table(shown: str, name: str) -> bool:
     """Whether a table may show the name like this."""
-    return shown == name or (_number(shown) > 1 and shown == _numbered(plain_name(name), _number(shown)))
+    return shown == name or (_number(shown) > 1 and shown == _add_number(plain_name(name), _number(shown)))
 
 
 def _number(name: str) -> int:
@@ -148,7 +148,7 @@ def _number(name: str) -> int:
     return int(numbered[1]) if numbered else 1
 
 
-def _numbered(name: str, number: int) -> str:
+def _add_number(name: str, number: int) -> str:
     return f"{name[: LONGEST_NAME - _NUMBER_LENGTH].rstrip()} ({number})"
 
 

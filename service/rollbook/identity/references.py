@@ -41,7 +41,7 @@ def match_id(service_key: bytes, subject: str, request_id: str) -> str:
     """
     if len(service_key) < SHORTEST_SERVICE_KEY:
         raise ValueError(f"a service key has at least {SHORTEST_SERVICE_KEY} bytes")
-    parts = _joined(subject.encode(), request_id.encode())
+    parts = _join(subject.encode(), request_id.encode())
     digest = hmac.digest(service_key, b"rollbook/1/open" + parts, "sha256")
     return base64.b32encode(digest[:_MATCH_ID_BYTES]).decode("ascii").lower()
 
@@ -52,7 +52,7 @@ def rematch_id(service_key: bytes, match_id: str, aborted: str = "") -> str:
     >>> rematch_id(bytes(32), "zk7noytwhvtbujuwrmsxezbk") == rematch_id(bytes(32), "zk7noytwhvtbujuwrmsxezbk", "a" * 24)
     False
     """
-    digest = hmac.digest(service_key, b"rollbook/1/rematch" + _joined(match_id.encode(), aborted.encode()), "sha256")
+    digest = hmac.digest(service_key, b"rollbook/1/rematch" + _join(match_id.encode(), aborted.encode()), "sha256")
     return base64.b32encode(digest[:_MATCH_ID_BYTES]).decode("ascii").lower()
 
 
@@ -67,8 +67,8 @@ def is_match_id(text: str) -> bool:
 
 
 def _hash(label: bytes, *parts: bytes) -> bytes:
-    return hashlib.sha256(label + _joined(*parts)).digest()[:REFERENCE_BYTES]
+    return hashlib.sha256(label + _join(*parts)).digest()[:REFERENCE_BYTES]
 
 
-def _joined(*parts: bytes) -> bytes:
+def _join(*parts: bytes) -> bytes:
     return b"".join(len(part).to_bytes(4, "big") + part for part in parts)

@@ -22,7 +22,7 @@ from typing import Final
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from rollbook.files import create_file, write_file
-from rollbook.identity.keys import load, load_or_create, published
+from rollbook.identity.keys import list_published_keys, load, load_or_create
 from rollbook.identity.refusals import KeyRefused
 from rollbook.replay_file.key_lines import LONGEST_NAME, check_name, key_id
 
@@ -110,7 +110,7 @@ def _signing(path: Path, *, must_exist: bool = False) -> SigningKey:
         private = load(path) if must_exist else load_or_create(path)
         if must_exist:
             _note_published(path)
-        listed = published(path)
+        listed = list_published_keys(path)
     except KeyRefused as refused:
         raise KeyFileRefused(f"{path}: {refused}") from refused
     except OSError as failure:

@@ -141,7 +141,7 @@ class Issuer:
         claims["name"] = _subject(claims).name
         token = jwt.encode({"alg": ALGORITHM, "kid": self.key_id}, claims, self._key, algorithms=[ALGORITHM])
         if len(token) > LONGEST_TOKEN:
-            raise _oversized()
+            raise _oversized_error()
         return token
 
 
@@ -203,7 +203,7 @@ class Verifier:
 
     def _genuine(self, data: bytes) -> _Genuine:
         """The claims of a token with a valid signature; its times are not checked."""
-        signed = _parsed(data)
+        signed = _parse(data)
         claims = _json_object(signed.payload)
         issuer = self._issuer(claims)
         self._check_signature(signed, issuer)
@@ -231,7 +231,7 @@ class Verifier:
         try:
             genuine = validate_compact(signed, key, algorithms=[ALGORITHM])
         except JoseError:
-            raise _malformed("the token's header holds what no header may hold") from None
+            raise _malformed_error("the token's header holds what no header may hold") from None
         if not genuine:
             raise TokenRefused(TokenReason.FORGED, "the token's signature is not that of the key it names")
 
@@ -245,11 +245,11 @@ class Verifier:
             raise TokenRefused(TokenReason.ROLE_NOT_TRUSTED, "the token's issuer may not give this role")
 
 
-def _oversized() -> TokenRefused:
+def _oversized_error() -> TokenRefused:
     return TokenRefused(TokenReason.OVERSIZED, f"a token has at most {LONGEST_TOKEN} bytes")
 
 
-def _malformed(why: str) -> TokenRefused:
+def _malformed_error(why: str) -> TokenRefused:
     return TokenRefused(TokenReason.MALFORMED, why)
 
 
@@ -257,22 +257,22 @@ def _invalid(claim: str, must: str) -> TokenRefused:
     return TokenRefused(TokenReason.CLAIM_INVALID, f"the claim {claim} must {must}")
 
 
-def _parsed(data: bytes) -> CompactSignature:
+def _parse(data: bytes) -> CompactSignature:
     """Parse a token with the right form and algorithm; its signature is not verified."""
     if len(data) > LONGEST_TOKEN:
-        raise _oversized()
+        raise _oversized_error()
     try:
         signed = extract_compact(data)
     # The library reads a header before checking that it is an object, and JSON may be nested too deeply.
     except (JoseError, TypeError, ValueError, RecursionError):
-        raise _malformed("the token is not a signed JWT in compact form") from None
+        raise _malformed_error("the token is not a signed JWT in compact form") from None
     header: object = signed.headers()
     if not isinstance(header, dict):
-        raise _malformed("the token's header is not a JSON object")
+        raise _malformed_error("the token's header is not a JSON object")
     if header.get("alg") != ALGORITHM:
         raise TokenRefused(TokenReason.WRONG_ALGORITHM, f"a token must be signed with {ALGORITHM}")
     if "crit" in header:
-        raise _malformed("the token asks for an extension that is not known here")
+        raise _malformed_error("the token asks for an extension that is not known here")
     return signed
 
 
@@ -280,9 +280,9 @@ def _json_object(payload: bytes) -> dict[str, Any]:
     try:
         claims = json.loads(payload)
     except (ValueError, RecursionError):
-        raise _malformed("the token's claims are not JSON") from None
+        raise _malformed_error("the token's claims are not JSON") from None
     if not isinstance(claims, dict):
-        raise _malformed("the token's claims are not a JSON object")
+        raise _malformed_error("the token's claims are not a JSON object")
     return claims
 
 

@@ -52,7 +52,7 @@ def is_match_id(text: str) -> bool:
     return 0 < len(text) <= 100 and all("!" <= character <= "~" for character in text)  # noqa: PLR2004 - a name's length
 
 
-def sized(text: str) -> bytes:
+def with_length(text: str) -> bytes:
     """ASCII text with its length before it, so that it cannot run into the text after it."""
     data = text.encode("ascii")
     return len(data).to_bytes(4, "big") + data
@@ -86,7 +86,7 @@ def entropy_commitment(entropy: bytes) -> bytes:
 
 def head(match_id: str, sequence: int, last_link: bytes) -> bytes:
     """The bytes that the service signs to vouch for a log up to here."""
-    return b"rollbook/1/head" + sized(match_id) + sequence.to_bytes(8, "big") + last_link
+    return b"rollbook/1/head" + with_length(match_id) + sequence.to_bytes(8, "big") + last_link
 
 
 def sign_head(key: Ed25519PrivateKey, match_id: str, sequence: int, last_link: bytes) -> bytes:

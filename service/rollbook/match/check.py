@@ -93,7 +93,7 @@ def _take(match: MatchFold, reader: LineReader, number: int, line: str, dice: Di
             raise Wrong(number, f"seq is {sequence}, but {match.sequence + 1} is next")
         if isinstance(event, Happened):
             if dice is not None and match.started and not match.must_be_sealed:
-                event = _proved(match, event, dice)
+                event = _prove(match, event, dice)
             elif is_hidden(event.outcome):
                 return False
         match.take(event)
@@ -102,7 +102,7 @@ def _take(match: MatchFold, reader: LineReader, number: int, line: str, dice: Di
     return True
 
 
-def _proved(match: MatchFold, event: Happened[object], dice: Dice) -> Happened[object]:
+def _prove(match: MatchFold, event: Happened[object], dice: Dice) -> Happened[object]:
     awaited = match.awaited
     if not isinstance(awaited, Throw | Draw):
         return event

@@ -302,20 +302,20 @@ def _abort_unready(ledger: Ledger, command: AbortUnready) -> Decision:
     if ledger.match.started or not ledger.match.closed:
         raise NotDue("no seat is awaited")
     waited_for = (seat for seat, brought in enumerate(ledger.match.entropy) if brought is None)
-    return _ended(ledger, command.origin, ledger.ready_until_ms, not_ready(waited_for))
+    return _end(ledger, command.origin, ledger.ready_until_ms, not_ready(waited_for))
 
 
 def _expire(ledger: Ledger, command: Expire) -> Decision:
     _check_unsealed(ledger)
-    return _ended(ledger, command.origin, ledger.expires_ms, EXPIRED)
+    return _end(ledger, command.origin, ledger.expires_ms, EXPIRED)
 
 
 def _end_unplayed(ledger: Ledger, command: EndUnplayed) -> Decision:
     _check_unsealed(ledger)
-    return _ended(ledger, command.origin, unplayed_until_ms(ledger, command.first_choice_seconds), BY_OPERATOR)
+    return _end(ledger, command.origin, unplayed_until_ms(ledger, command.first_choice_seconds), BY_OPERATOR)
 
 
-def _ended(ledger: Ledger, origin: Origin, not_before_ms: int | None, aborted: str) -> Decision:
+def _end(ledger: Ledger, origin: Origin, not_before_ms: int | None, aborted: str) -> Decision:
     """Seal the match as aborted, not before this time by the store's clock."""
     if not_before_ms is None or origin.now_ms < not_before_ms:
         raise NotDue("there is time left")

@@ -17,7 +17,7 @@ from typing import Any, Final
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.hmac import HMAC
 
-from rollbook.match.chain import sized
+from rollbook.match.chain import with_length
 from rollbook.rules.chance import Draw, Throw, Value
 from rollbook.rules.game import Uniform
 
@@ -46,7 +46,7 @@ def commitment(secret: bytes) -> bytes:
 def match_key(secret: bytes, match_id: str, entropy: Sequence[bytes]) -> bytes:
     """The key of all draws; a seat without entropy contributes the empty string."""
     seats = b"".join(_sha256(b"rollbook/1/seat", brought) for brought in entropy)
-    return hmac.digest(secret, b"rollbook/1/match" + sized(match_id) + seats, "sha256")
+    return hmac.digest(secret, b"rollbook/1/match" + with_length(match_id) + seats, "sha256")
 
 
 class Dice:
@@ -91,13 +91,13 @@ class Dice:
         items: tuple[Any, ...]
         if isinstance(awaited, Throw):
             items = awaited.dice
-            words = self._accepted(event, len(items))
+            words = self._accept_words(event, len(items))
             if words is not None:
                 return tuple([faces[word % len(faces)] for faces, word in zip(items, words)])  # noqa: B905
             uniform = self.uniform(event)
             return tuple([faces[uniform(len(faces))] for faces in items])
         items = awaited.items
-        words = self._accepted(event, awaited.count) if len(items) <= _SMALL_SET else None
+        words = self._accept_words(event, awaited.count) if len(items) <= _SMALL_SET else None
         if words is not None and awaited.count == 1:
             return (items[words[0] % len(items)],)
         left = list(items)
@@ -106,7 +106,7 @@ class Dice:
         uniform = self.uniform(event)
         return tuple([left.pop(uniform(len(left))) for _ in range(awaited.count)])
 
-    def _accepted(self, event: int, number: int) -> tuple[int, ...] | None:
+    def _accept_words(self, event: int, number: int) -> tuple[int, ...] | None:
         """At least `number` of an event's first words; None if a small set might reject one of them."""
         block = self._keyed.copy()
         block.update(_POSITION(event, 0))

@@ -192,13 +192,13 @@ class MatchFold:
             self._undisturbed = not (self.must_be_sealed or self.sealed or self.turn_timed_out or self.forfeited)
 
     def _seat_taken(self, event: SeatTaken) -> None:
-        self._known(event.seat)
+        self._check_seat(event.seat)
         if self.taken[event.seat]:
             raise Misplaced(f"seat {event.seat} is taken already")
         self.taken[event.seat] = True
 
     def _seat_left(self, event: SeatLeft) -> None:
-        self._known(event.seat)
+        self._check_seat(event.seat)
         if self.closed:
             raise Misplaced("no seat can be left once all are taken")
         if not self.taken[event.seat]:
@@ -206,7 +206,7 @@ class MatchFold:
         self.taken[event.seat] = False
 
     def _ready(self, event: Ready) -> None:
-        self._known(event.seat)
+        self._check_seat(event.seat)
         if not self.closed:
             raise Misplaced("a seat can get ready only once all seats are taken")
         if self.entropy[event.seat] is not None:
@@ -232,10 +232,10 @@ class MatchFold:
         awaited = self.awaited
         seat = event.seat
         if not isinstance(awaited, ToChoose):
-            self._known(seat)
+            self._check_seat(seat)
             raise Misplaced("chance is awaited, not a choice", Breach.TURNS)
         if seat != awaited.seat:
-            self._known(seat)
+            self._check_seat(seat)
             raise Misplaced(f"it is the turn of seat {awaited.seat}, not of seat {seat}", Breach.TURNS)
         by_caretaker = not self._undisturbed and self.played_by_caretaker(seat)
         if event.by_caretaker != by_caretaker:
@@ -248,7 +248,7 @@ class MatchFold:
             self._turn_passes_to(seat)
 
     def _timed_out(self, event: TimedOut) -> None:
-        self._known(event.seat)
+        self._check_seat(event.seat)
         awaited = self.awaited
         if not isinstance(awaited, ToChoose) or awaited.seat != event.seat:
             raise Misplaced(f"seat {event.seat} is not awaited, so it cannot time out", Breach.TURNS)
@@ -260,13 +260,13 @@ class MatchFold:
         self.timed_out_turns[event.seat] += 1
 
     def _forfeits(self, event: Forfeited) -> None:
-        self._known(event.seat)
+        self._check_seat(event.seat)
         if self.must_forfeit != event.seat:
             raise Misplaced(f"seat {event.seat} has not timed out {TURNS_TO_FORFEIT} turns in a row")
         self.forfeited.append(event.seat)
 
     def _resigns(self, event: Resigned) -> None:
-        self._known(event.seat)
+        self._check_seat(event.seat)
         if event.seat in self.forfeited:
             raise Misplaced(f"seat {event.seat} has given up already")
         self.forfeited.append(event.seat)
@@ -276,7 +276,7 @@ class MatchFold:
 
     def _seal(self, event: Sealed) -> None:
         if event.aborted is not None:
-            self._aborted(event.aborted)
+            self._check_abort(event.aborted)
         else:
             if not self.is_over:
                 raise Misplaced("the match is not over, so it has no result", Breach.RESULT)
@@ -284,7 +284,7 @@ class MatchFold:
                 raise Misplaced(f"the places are {list(self.places())}, not {list(event.places or ())}", Breach.RESULT)
         self.sealed = event
 
-    def _aborted(self, why: str) -> None:
+    def _check_abort(self, why: str) -> None:
         reason, _, seats = why.partition(":")
         if reason == NOT_READY:
             waited_for = not_ready(seat for seat, brought in enumerate(self.entropy) if brought is None)
@@ -297,7 +297,7 @@ class MatchFold:
         elif reason == EXPIRED and self.closed and not self.started:
             raise Misplaced("a match does not expire while its seats get ready", Breach.RESULT)
 
-    def _known(self, seat: int) -> None:
+    def _check_seat(self, seat: int) -> None:
         if seat not in range(len(self.taken)):
             raise Misplaced(f"there is no seat {seat}")
 

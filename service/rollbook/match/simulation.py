@@ -45,7 +45,7 @@ class Simulation:
         Without `decide`, bots choose at random.
         """
         for event in self._lifecycle():
-            yield self._taken(event)
+            yield self._take_seat(event)
         key = match_key(self.secret, self.opened.match_id, self.header.entropy)
         dice = Dice(key)
         decide = decide or _by_chance(Dice(key, BOT_LABEL))
@@ -53,11 +53,11 @@ class Simulation:
         while not match.must_be_sealed:
             awaited = match.awaited
             if isinstance(awaited, ToChoose):
-                yield self._taken(decide(match, awaited.seat))
+                yield self._take_seat(decide(match, awaited.seat))
             elif not isinstance(awaited, Over):
                 values = dice.values(match.chance_events + 1, awaited)
-                yield self._taken(Happened(match.game.outcome(match.state, values)))
-        yield self._taken(Sealed(match.places(), None, self.secret))
+                yield self._take_seat(Happened(match.game.outcome(match.state, values)))
+        yield self._take_seat(Sealed(match.places(), None, self.secret))
 
     def _lifecycle(self) -> Iterator[Event]:
         seats = range(len(self.opened.names))
@@ -67,7 +67,7 @@ class Simulation:
             yield Ready(seat)
         yield Started()
 
-    def _taken(self, event: Event) -> tuple[int, Event]:
+    def _take_seat(self, event: Event) -> tuple[int, Event]:
         self.match.take(event)
         return self.match.sequence, event
 

@@ -132,7 +132,7 @@ def sign(replay: Replay, body: bytes, key: Ed25519PrivateKey) -> bytes:
     header = _HEADER.pack(MAGIC, VERSION, 0, len(body))
     counted = _COUNT.pack(len(replay.events)) + link(replay.events[-1]) + bytes.fromhex(key_id(key.public_key()))
     signature = key.sign(_FILE_LABEL + hashlib.sha256(header + body + counted).digest())
-    return header + body + _named(replay, key) + counted + signature
+    return header + body + _signed_name(replay, key) + counted + signature
 
 
 def without_names(data: bytes) -> bytes:
@@ -145,7 +145,7 @@ def without_names(data: bytes) -> bytes:
     return split.header + split.body + _NAMES_LENGTH.pack(0) + split.footer
 
 
-def _named(replay: Replay, key: Ed25519PrivateKey) -> bytes:
+def _signed_name(replay: Replay, key: Ed25519PrivateKey) -> bytes:
     if not any(replay.names):
         return _NAMES_LENGTH.pack(0)
     names = replay_file_pb2.ReplayNames(match_id=replay.match_id, names=replay.names)
@@ -278,20 +278,20 @@ def _read_body(data: bytes) -> replay_file_pb2.ReplayBody:
 
 def _canonical(data: bytes) -> replay_file_pb2.ReplayBody:
     """Parse a body; raises NotAReplay if it is not canonical or has unknown fields."""
-    body = _parsed(data)
+    body = _parse(data)
     body.DiscardUnknownFields()
     if body.SerializeToString(deterministic=True) == data:
         return body
     # A parsed body may be many times its bytes; two of them at once would take too much memory.
     del body
-    body = _parsed(data)
+    body = _parse(data)
     parts = (body.perspective, *body.hidden, *body.heads)
     if not _is_canonical(data, body, *parts) or any(_holds_unknown(item.hidden) for item in body.hidden):
         raise NotAReplay("the body has unknown or repeated fields, or fields out of order")
     return body
 
 
-def _parsed(data: bytes) -> replay_file_pb2.ReplayBody:
+def _parse(data: bytes) -> replay_file_pb2.ReplayBody:
     try:
         return replay_file_pb2.ReplayBody.FromString(data)
     except DecodeError:

@@ -27,10 +27,10 @@ def read_file(path: Path) -> bytes:
         # Opening a pipe would block until another process writes into it.
         raise OSError(errno.EINVAL, "a pipe or a device, and no file")
     with path.open("rb") as file:
-        return _unpacked(file.read(LARGEST_FILE + 1))
+        return _unpack(file.read(LARGEST_FILE + 1))
 
 
-def _unpacked(data: bytes) -> bytes:
+def _unpack(data: bytes) -> bytes:
     """The content of a gzip file; other data is returned unchanged."""
     if not data.startswith(_GZIP):
         return data

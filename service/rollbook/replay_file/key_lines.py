@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from rollbook.ed25519 import public_key
-from rollbook.replay_file.lines import WrongLine, content, shown
+from rollbook.replay_file.lines import WrongLine, content, sanitise
 
 MOST_KEYS: Final = 10_000
 KEY_ID_DIGITS: Final = 16
@@ -89,7 +89,7 @@ def check_name(name: str) -> None:
     """Raise ValueError for a name that no owner of keys can have."""
     if not 0 < len(name) <= LONGEST_NAME or not name.isprintable() or name != name.strip(" "):
         raise ValueError(
-            f"a name has 1 to {LONGEST_NAME} printable characters, and no space at either end; this is {shown(name)}"
+            f"a name has 1 to {LONGEST_NAME} printable characters, and no space at either end; this is {sanitise(name)}"
         )
 
 
@@ -106,12 +106,12 @@ def read_key(line: str) -> tuple[str, Ed25519PublicKey]:
 
 def read_known_key(line: str) -> KnownKey:
     """The key in a line with role and owner; raises ValueError with the reason."""
-    digits, role, name = [*_split(line), "", ""][:3]
+    digits, role, name = [*_split_line(line), "", ""][:3]
     _, key = read_key(digits)
     if not role:
         raise ValueError(f"a line is KEY_ID HEX ROLE NAME, and this one says neither role nor name: {_HOW}")
     if role not in list(KeyRole):
-        raise ValueError(f"the role of a key is {', '.join(KeyRole)}, not {shown(role)}: {_HOW}")
+        raise ValueError(f"the role of a key is {', '.join(KeyRole)}, not {sanitise(role)}: {_HOW}")
     return KnownKey(key, KeyRole(role), name)
 
 
@@ -153,7 +153,7 @@ def write_keys(keys: Iterable[KnownKey]) -> str:
     return "".join(f"{key.line}\n" for key in keys)
 
 
-def _split(line: str) -> list[str]:
+def _split_line(line: str) -> list[str]:
     """Key with id, role and owner of a line, as far as they are there."""
     first, *others = line.split(" ", 3)
     return [" ".join([first, *others[:1]]), *others[1:]]

@@ -48,7 +48,7 @@ def content(text: str) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
-def shown(text: str) -> str:
+def sanitise(text: str) -> str:
     r"""A piece of an untrusted line, safe to show on a terminal.
 
     >>> print(shown("\x1b[2J"))

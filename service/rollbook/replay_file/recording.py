@@ -37,7 +37,7 @@ class Keys:
     @classmethod
     def of(cls, seed: int) -> Keys:
         """Derive both keys from a seed."""
-        heads, replays = (_derived(b"rollbook/1/simulate/%b-key" % kind, seed) for kind in (b"head", b"replay"))
+        heads, replays = (_derive_key(b"rollbook/1/simulate/%b-key" % kind, seed) for kind in (b"head", b"replay"))
         return cls(heads, replays, f"simulated with seed {seed}")
 
     @property
@@ -92,5 +92,5 @@ def _head(match_id: str, last: Logged, key: Ed25519PrivateKey) -> Head:
     return Head(last.sequence, last.link, key_id(key.public_key()), signature)
 
 
-def _derived(label: bytes, seed: int) -> Ed25519PrivateKey:
+def _derive_key(label: bytes, seed: int) -> Ed25519PrivateKey:
     return Ed25519PrivateKey.from_private_bytes(hashlib.sha256(label + str(seed).encode("ascii")).digest())

@@ -14,7 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from rollbook.rules.game import AROUND_A_CHOICE, AROUND_AN_OUTCOME, Game
-from rollbook.rules.options import shortened
+from rollbook.rules.options import shorten_value
 from rollbook.rules.refusals import Invalid, Reason
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def rulesets() -> tuple[AnyGame, ...]:
     """
     from importlib.metadata import entry_points  # noqa: PLC0415 - it loads much that rules have no use for
 
-    return collected(entry_points(group=GROUP))
+    return collect(entry_points(group=GROUP))
 
 
 def current() -> dict[str, AnyGame]:
@@ -56,31 +56,31 @@ def find(name: str, version: int | None = None) -> AnyGame:
                 return game
             newest = game
     if newest is None:
-        why = f"there is no game {shortened(name)}"
+        why = f"there is no game {shorten_value(name)}"
         raise Invalid(Reason.GAME_UNKNOWN, why, learn=f"games: {', '.join(current())}")
     if version is None:
         return newest
     raise Invalid(
         Reason.GAME_UNKNOWN,
-        f"ruleset {shortened(version)} of {name} is not known here",
+        f"ruleset {shorten_value(version)} of {name} is not known here",
         learn=f"newest: {newest.version}",
     )
 
 
-def collected(points: Iterable[EntryPoint]) -> tuple[AnyGame, ...]:
+def collect(points: Iterable[EntryPoint]) -> tuple[AnyGame, ...]:
     """The rulesets of these entry points; of two for one game this distribution's counts, else the first one's."""
     found: dict[str, tuple[AnyGame, ...]] = {}
     for point in sorted(points, key=_precedence):
         try:
-            found[point.name] = _loaded(point, found)
+            found[point.name] = _load(point, found)
         except Exception as failure:  # noqa: BLE001 - a stranger's module may fail in any way
             reason = f"{type(failure).__name__}: {failure}"
-            message = f"game {shortened(point.name)} of {_distribution(point)} is left out ({reason})"
+            message = f"game {shorten_value(point.name)} of {_distribution(point)} is left out ({reason})"
             warnings.warn(message, RuntimeWarning, stacklevel=2)
     return tuple(game for name in sorted(found) for game in found[name])
 
 
-def _misnamed(game: AnyGame) -> bool:
+def _is_misnamed(game: AnyGame) -> bool:
     kinds = ((game.choices, AROUND_A_CHOICE), (game.outcomes, AROUND_AN_OUTCOME))
     return any(field.name in around for moves, around in kinds for kind in moves.values() for field in fields(kind))
 
@@ -94,7 +94,7 @@ def _distribution(point: EntryPoint) -> str:
     return "an unknown distribution" if point.dist is None else point.dist.name
 
 
-def _loaded(point: EntryPoint, found: Container[str]) -> tuple[AnyGame, ...]:
+def _load(point: EntryPoint, found: Container[str]) -> tuple[AnyGame, ...]:
     if point.name in found:
         raise ValueError("another distribution has a game of this name")
     games = point.load()
@@ -103,7 +103,7 @@ def _loaded(point: EntryPoint, found: Container[str]) -> tuple[AnyGame, ...]:
     versions = [game.version for game in games]
     if not NAME.fullmatch(point.name) or point.name in RESERVED_NAMES or {game.name for game in games} != {point.name}:
         raise ValueError("the name of the entry point is not that of the game, or cannot be a name")
-    if any(_misnamed(game) for game in games):
+    if any(_is_misnamed(game) for game in games):
         raise ValueError("a field of a move is called as notation calls what stands around it")
     if len(set(versions)) < len(versions):
         raise ValueError("two rulesets have the same version")

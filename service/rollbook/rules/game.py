@@ -150,7 +150,7 @@ class Game(Generic[State, Choice, Outcome]):
             allowed = f"{self.seats[0]} to {self.seats[-1]}"
             raise Invalid(
                 Reason.SEATS_OUT_OF_RANGE,
-                f"{self.name} cannot be played by {option_table.shortened(seats)} seats",
+                f"{self.name} cannot be played by {option_table.shorten_value(seats)} seats",
                 learn=f"seats: {allowed}",
                 allowed=allowed,
             )

@@ -31,7 +31,7 @@ class Option:
         """The values in words: `false, true` or `0 to 999`."""
         if isinstance(self.values, range):
             return f"{self.values[0]} to {self.values[-1]}"
-        return ", ".join(written(value) for value in self.values)
+        return ", ".join(write_value(value) for value in self.values)
 
     def takes(self, value: object) -> bool:
         """Whether the value is one of this option's, and of its kind (1 is not true)."""
@@ -40,7 +40,7 @@ class Option:
     def read(self, text: str) -> OptionValue:
         """The value written like this, as on a command line."""
         for value in self.values:
-            if written(value) == text:
+            if write_value(value) == text:
                 return value
         raise self.refusal(text)
 
@@ -48,24 +48,24 @@ class Option:
         """The refusal of a value, naming the allowed ones."""
         return Invalid(
             Reason.OPTION_VALUE_UNKNOWN,
-            f"option {self.name} cannot be {shortened(value)}",
+            f"option {self.name} cannot be {shorten_value(value)}",
             learn=f"allowed: {self.allowed}",
             option=self.name,
             allowed=self.allowed,
         )
 
 
-def written(value: OptionValue) -> str:
+def write_value(value: OptionValue) -> str:
     """An option's value as notation and command line write it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def shortened(value: object) -> str:
+def shorten_value(value: object) -> str:
     """An untrusted value, short enough for a message."""
     if isinstance(value, str):
         return repr(value if len(value) <= LONGEST_REPEATED else value[:LONGEST_REPEATED] + "…")
     if isinstance(value, bool) or (isinstance(value, int) and abs(value) < LARGEST_REPEATED):
-        return written(value)
+        return write_value(value)
     return "such a number" if isinstance(value, int) else f"of type {type(value).__name__}"
 
 
@@ -74,7 +74,7 @@ def unknown_option(name: str, options: Sequence[Option]) -> Invalid:
     names = ", ".join(option.name for option in options)
     return Invalid(
         Reason.OPTION_UNKNOWN,
-        f"there is no option {shortened(name)}",
+        f"there is no option {shorten_value(name)}",
         learn=f"options: {names}",
         option=name[:LONGEST_REPEATED],
         allowed=names,

@@ -124,7 +124,7 @@ class Parts:
         self.bots = Bots(self.commands, self.players, self.quotas, self.rematches, self._pool_seats, given.invite)
         self._heads = Heads(given.head_keys)
         self._locator = Locator(self.sights, self.matches)
-        self.plays = Plays(self.sights, self.commands, self._heads, self._locator, self.metrics.refused)
+        self.plays = Plays(self.sights, self.commands, self._heads, self._locator, self.metrics.count_refusal)
 
     def match_servicer(self) -> MatchServicer:
         """Build the servicer for matches."""
@@ -179,7 +179,7 @@ class Parts:
         given, limits = self.given, self.given.limits
         failed = self.metrics.loop_failed
         seats = SeatFeeds(given.presence, given.pools, given.periods, self.replicas, self.players, failed)
-        feeds = Feeds(given.log, self.replicas, self.clock, self.metrics.framed, failed, seat_feeds=seats)
+        feeds = Feeds(given.log, self.replicas, self.clock, self.metrics.count_frame, failed, seat_feeds=seats)
         board = self.board(LOBBY_SECONDS)
         self.metrics.count_watchers(lambda: feeds.watchers)
         self.metrics.count_lobby_watchers(lambda: board.watchers)
@@ -235,7 +235,7 @@ class Parts:
             name=given.name,
             limits=given.limits,
             addresses=given.addresses,
-            count_audit=self.metrics.audited,
+            count_audit=self.metrics.count_audit,
         )
 
     def sweeper(self) -> Sweeper:
@@ -349,7 +349,7 @@ async def assemble(foundation: Foundation) -> Assembly:
                 "rollbook.v1.ReplayService", partial(add_ReplayServiceServicer_to_server, replays), close=replays.close
             ),
         ],
-        [Refusing(parts.metrics.refused)],
+        [Refusing(parts.metrics.count_refusal)],
         [companion for companion in (page, house) if companion is not None],
         works=lambda: not (sweeper.loop.stands_still or feeds.stands_still),
         apart={ARCHIVE: lambda: archivist.works},

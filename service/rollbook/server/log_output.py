@@ -49,7 +49,7 @@ def configure(level: str, stream: TextIO | None = None, *, worker: int = 0) -> N
     Every line names the worker if the process is one of several.
     """
     output = _Unfailing(sys.stderr if stream is None else stream)
-    shared = [*([_naming(worker)] if worker else []), *_shared()]
+    shared = [*([_naming(worker)] if worker else []), *_shared_processors()]
     ending = _ending(terminal=output.isatty())
     structlog.configure(
         processors=[*shared, *ending],
@@ -135,7 +135,7 @@ def _naming(worker: int) -> Processor:
     return lambda _logger, _method, event: {"worker": worker, **event}
 
 
-def _shared() -> list[Processor]:
+def _shared_processors() -> list[Processor]:
     return [
         structlog.processors.StackInfoRenderer(),
         structlog.processors.format_exc_info,

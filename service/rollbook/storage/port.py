@@ -299,7 +299,7 @@ class QuotaBooks(Protocol):
         Of concurrent callers exactly as many succeed as there are free places. A match that has a place keeps it.
         """
 
-    async def reserved(self, holder: str, book: str) -> dict[str, int]:
+    async def list_reserved(self, holder: str, book: str) -> dict[str, int]:
         """The matches with a place in a book, each with the `until_ms` of its reservation; negative once settled."""
 
     async def settle(self, holder: str, books: Sequence[str], match_id: str, until_ms: int) -> None:

@@ -20,10 +20,10 @@ def store_files(store: Path) -> set[Path]:
 def remove_strays(store: Path, older: Iterable[Path]) -> None:
     """Remove the files, all `older` than the last rewrite, that no manifest names: no process writes them."""
     manifest = next(iter(store.glob(MANIFESTS)), None)
-    needed = set() if manifest is None else {manifest, *_needed(manifest)}
+    needed = set() if manifest is None else {manifest, *_needed_files(manifest)}
     for path in set(older) - needed:
         path.unlink(missing_ok=True)
 
 
-def _needed(manifest: Path) -> Iterable[Path]:
+def _needed_files(manifest: Path) -> Iterable[Path]:
     return (manifest.parent / name for name in named_files(manifest.read_bytes()))

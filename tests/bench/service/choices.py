@@ -135,7 +135,7 @@ async def _lines(world: Stage, table: Table, kind: type[ChooseRequest | PlayRequ
     match_id, people = table
     lines = []
     for number in range(times):
-        ledger = world.service.replicas.known(match_id)
+        ledger = world.service.replicas.known_ledger(match_id)
         assert ledger is not None
         seat, choice, position = next_choice(ledger)
         said = {"request_id": f"choice-{number}", "choice": choice, "position": position}

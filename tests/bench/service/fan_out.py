@@ -123,7 +123,7 @@ class FanOut:
         return made
 
     async def _choose(self) -> Answer:
-        ledger = self._elsewhere.replicas.known(self._match_id)
+        ledger = self._elsewhere.replicas.known_ledger(self._match_id)
         assert ledger is not None
         seat, choice = next_move(ledger)
         origin = Origin(self._now_ms, ledger.players[seat], b"%016d" % next(self._numbers))

@@ -31,8 +31,8 @@ class Stage(Theatre):
 
     def layers(self, service: Parts) -> list[Layer]:
         """Return all layers of a service."""
-        refused = service.metrics.refused
-        return [CallLog(service.metrics.called), OpenCalls(refused), *super().layers(service)]
+        refused = service.metrics.count_refusal
+        return [CallLog(service.metrics.count_call), OpenCalls(refused), *super().layers(service)]
 
 
 def stage(log: Any = None) -> Stage:
@@ -56,7 +56,7 @@ def next_choice(ledger: Ledger) -> tuple[int, Choice, Position]:
 async def played_on(world: Theatre, match_id: str, people: list[Person], times: int) -> None:
     """Make this many choices, one after the other."""
     for _ in range(times):
-        ledger = world.service.replicas.known(match_id)
+        ledger = world.service.replicas.known_ledger(match_id)
         assert ledger is not None
         seat, choice, position = next_choice(ledger)
         await people[seat].choose(match_id, choice, position)

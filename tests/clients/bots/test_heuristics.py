@@ -21,7 +21,7 @@ def chosen(name: str, state: Any, seats: int, options: dict[str, Any] | None = N
     """Return the choice of the game's heuristic for seat 0."""
     game = find(name)
     seat = Seat(game, game.settle(options or {}, seats), seats, number=0, seed=0)
-    return catalogue.find("heuristic").seated(seat).choose(game.view(state, 0), game.legal(state))
+    return catalogue.find("heuristic").create(seat).choose(game.view(state, 0), game.legal(state))
 
 
 # Raffzahn

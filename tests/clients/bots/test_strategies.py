@@ -25,7 +25,7 @@ THINKING = "monte_carlo:playouts=1"
 
 def choose(strategy: str, case: Case, state: Any, seat: int, seed: int = 0) -> Any:
     """Return the choice of a new bot of this strategy."""
-    bot = catalogue.find(strategy).seated(seat_of(case, seat, seed))
+    bot = catalogue.find(strategy).create(seat_of(case, seat, seed))
     return bot.choose(case.game.view(state, seat), case.game.legal(state))
 
 
@@ -33,7 +33,7 @@ def choose(strategy: str, case: Case, state: Any, seat: int, seed: int = 0) -> A
 @pytest.mark.parametrize("strategy", ["random", "heuristic"])
 def test_every_choice_of_quick_strategies_is_legal_in_every_position(case: Case, strategy: str) -> None:
     """The positions come from random matches, so they include ones that no sensible bot reaches."""
-    bots = [catalogue.find(strategy).seated(seat_of(case, seat)) for seat in range(case.seats)]
+    bots = [catalogue.find(strategy).create(seat_of(case, seat)) for seat in range(case.seats)]
     seen = 0
     for state, seat in positions(case, seed=3):
         before = case.game.copy(state)

@@ -89,14 +89,14 @@ def test_events_that_are_read_late_do_not_set_a_clock_back() -> None:
     hands = Hands()
     ticking = TickingClocks(hands)
     ticking.compare(clocks(1_000_000))
-    assert ticking.left() is None
+    assert ticking.time_left() is None
     hands.seconds += 2
     ticking.take(clocks(990_000, seat=1))
-    assert (1, 18_000, 20_000) == ticking.left()
+    assert (1, 18_000, 20_000) == ticking.time_left()
     hands.seconds += 20
-    assert (1, 0, 18_000) == ticking.left()
+    assert (1, 0, 18_000) == ticking.time_left()
     hands.seconds += 60
-    assert (1, 0, 0) == ticking.left()
+    assert (1, 0, 0) == ticking.time_left()
 
 
 def test_a_later_event_corrects_a_comparison_that_was_late_itself() -> None:
@@ -105,9 +105,9 @@ def test_a_later_event_corrects_a_comparison_that_was_late_itself() -> None:
     ticking = TickingClocks(hands)
     ticking.compare(clocks(1_000_000))
     ticking.take(clocks(1_003_000))
-    assert (0, 30_000, 10_000) == ticking.left()
+    assert (0, 30_000, 10_000) == ticking.time_left()
     hands.seconds += 1
-    assert (0, 29_000, 10_000) == ticking.left()
+    assert (0, 29_000, 10_000) == ticking.time_left()
 
 
 @pytest.mark.parametrize("none", [None, clocks(1_000_000, seat=None)])
@@ -116,10 +116,10 @@ def test_no_clock_is_shown_where_none_runs(none: Clocks | None) -> None:
     ticking = TickingClocks(Hands())
     ticking.take(clocks(1_000_000))
     ticking.take(none)
-    assert ticking.left() is None
-    assert ticking.shown() is None
+    assert ticking.time_left() is None
+    assert ticking.clock_text() is None
     ticking.take(clocks(999_000))
-    assert (0, "0:29 +0:10") == ticking.shown()
+    assert (0, "0:29 +0:10") == ticking.clock_text()
 
 
 def test_a_table_shows_the_clocks_that_come_with_the_events(monkeypatch: pytest.MonkeyPatch) -> None:

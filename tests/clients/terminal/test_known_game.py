@@ -38,7 +38,7 @@ def sent(film: Film, perspective: Perspective) -> Iterator[Event]:
     """Yield the events of a film as a feed sends them to this perspective, with its hidden parts."""
     for position, logged in enumerate(film._logged, 1):
         hidden = None
-        if logged.private and position > 1 and film.seen(position, perspective) == logged.event:
+        if logged.private and position > 1 and film.event_at(position, perspective) == logged.event:
             hidden = Private.FromString(logged.private).hidden
         yield Event(EventMessage.FromString(logged.data), logged.data, logged.link, hidden)
 

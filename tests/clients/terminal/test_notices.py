@@ -29,12 +29,12 @@ def test_a_choice_that_came_too_late_is_said_and_stays_said() -> None:
     """The clock ran out while the service was away: the log reports that a bot chose instead."""
     notices, log = told()
     assert "Not sent yet: Stop" in notices.sends("Stop", is_away=True)
-    notices.happened(event("timed_out"))
+    notices.take_event(event("timed_out"))
     notices.came_too_late()
     assert ["Your choice came too late and did not count: Stop"] == log
     assert "Your time ran out" in notices.said
     assert "did not count: Stop" in notices.said
-    notices.happened(event("chosen", by_caretaker=True))
+    notices.take_event(event("chosen", by_caretaker=True))
     assert "did not count: Stop" in notices.said
 
 
@@ -43,7 +43,7 @@ def test_a_choice_that_arrives_after_a_while_is_said_to_have_arrived() -> None:
     notices, log = told()
     notices.sends("Stop", is_away=False)
     assert "Not sent yet: Stop" in notices.connection_lost()
-    notices.arrived()
+    notices.confirm_choice()
     assert ["Your choice has arrived: Stop"] == log
 
 
@@ -51,7 +51,7 @@ def test_a_choice_that_arrives_at_once_needs_no_word() -> None:
     """The board shows such a choice, so the log needs no line."""
     notices, log = told()
     notices.sends("Stop", is_away=False)
-    notices.arrived()
+    notices.confirm_choice()
     assert ([], "", "") == (log, notices.said, notices.connection_lost())
 
 
@@ -61,21 +61,21 @@ def test_a_choice_that_nobody_answered_is_settled_by_the_log() -> None:
         notices, log = told()
         notices.sends("Stop", is_away=True)
         assert "unclear whether this counted: Stop" in notices.is_unknown()
-        notices.happened(event("chosen", by_caretaker=by_caretaker))
+        notices.take_event(event("chosen", by_caretaker=by_caretaker))
         assert [True] == [expected in line for line in log]
 
 
 def test_time_outs_are_counted_until_a_choice_of_ones_own() -> None:
     """Three time-outs in a row forfeit the seat; the log warns before and reports it after."""
     notices, _ = told()
-    notices.happened(event("timed_out"))
+    notices.take_event(event("timed_out"))
     assert "1 of 3 turns in a row" in notices.said
-    notices.happened(event("chosen", by_caretaker=True))
+    notices.take_event(event("chosen", by_caretaker=True))
     assert "1 of 3 turns in a row" in notices.said
-    notices.happened(event("chosen"))
+    notices.take_event(event("chosen"))
     assert "" == notices.said
     for _ in range(3):
-        notices.happened(event("timed_out"))
+        notices.take_event(event("timed_out"))
     assert "3 of 3 turns in a row" in notices.said
-    notices.happened(event("forfeited"))
+    notices.take_event(event("forfeited"))
     assert "You are out: your time ran out 3 turns in a row" in notices.said

@@ -10,7 +10,7 @@ import pytest
 
 from rollbook_clients.sdk import Event
 from rollbook_clients.terminal.known_game import Story, known_game
-from rollbook_clients.web.log import SHOWN_EVENTS, ShownLog, marked
+from rollbook_clients.web.log import SHOWN_EVENTS, ShownLog, mark_up
 from rollbook_clients.web.words import words_in
 from rollbook_replays.games.presentation import Sentence
 from rollbook_replays.games.seats import Seating
@@ -72,4 +72,4 @@ def test_the_newest_event_is_at_the_top_and_its_lines_in_their_order() -> None:
 def test_a_line_is_text_whatever_is_in_it() -> None:
     """Strangers choose names, so they are escaped."""
     line = Text.of(("■", 'seat0 "'), " <b>Ben</b> & Anna")
-    assert '<span class="seat0 &#34;">■</span> &lt;b&gt;Ben&lt;/b&gt; &amp; Anna' == marked(line)
+    assert '<span class="seat0 &#34;">■</span> &lt;b&gt;Ben&lt;/b&gt; &amp; Anna' == mark_up(line)

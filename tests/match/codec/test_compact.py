@@ -47,7 +47,7 @@ def test_moves_of_matches_are_the_same_bytes_both_ways(name: str) -> None:
     compact = compact_of(game)
     for move in moves(game):
         if type(move) in game.outcomes.values():
-            assert by_messages(game, move) == compact.happened(move)
+            assert by_messages(game, move) == compact.write_happened(move)
             assert write_private(game, move) == compact.private(move)
         else:
             assert move == compact.choice(write_choice(game, move).SerializeToString(deterministic=True))
@@ -80,13 +80,13 @@ def test_a_choice_is_read_only_from_the_one_way_to_write_it(name: str) -> None:
 def test_what_is_out_of_the_ordinary_goes_the_long_way() -> None:
     """Numbers of two bytes, hidden pieces, values that a field does not have, and moves of other games."""
     wuerfelzoo, allie_gator = compact_of(find("wuerfelzoo")), compact_of(find("allie_gator"))
-    assert wuerfelzoo.happened(Rolled((128,), ("worm",))) is None
-    assert wuerfelzoo.happened(Rolled((-1,), ("worm",))) is None
-    assert wuerfelzoo.happened(Rolled((1,), ("unicorn",))) is None
-    assert wuerfelzoo.happened(Stolen(None)) is None
+    assert wuerfelzoo.write_happened(Rolled((128,), ("worm",))) is None
+    assert wuerfelzoo.write_happened(Rolled((-1,), ("worm",))) is None
+    assert wuerfelzoo.write_happened(Rolled((1,), ("unicorn",))) is None
+    assert wuerfelzoo.write_happened(Stolen(None)) is None
     assert allie_gator.private(Drawn(0, (None,))) is None
     assert allie_gator.private(Stolen(None)) is None
-    assert allie_gator.happened(Drawn(0, hidden_pieces(300_000_000))) is None
+    assert allie_gator.write_happened(Drawn(0, hidden_pieces(300_000_000))) is None
     for choice in (Boar(300, 1), Boar(-1, 1), Play(tuple(range(101)))):
         data = write_choice(find("wuerfelzoo"), choice).SerializeToString(deterministic=True)
         assert wuerfelzoo.choice(data) is None

@@ -6,7 +6,7 @@ import pytest
 from google.protobuf.any_pb2 import Any as Other
 from google.protobuf.message import Message
 
-from rollbook.match.codec.wrappers import OTHER, content, listed, unwrap, wrap
+from rollbook.match.codec.wrappers import OTHER, content, list_games, unwrap, wrap
 from rollbook.v1 import games_pb2
 from rollbook.v1.cant_stop_pb2 import CantStopChoice
 from rollbook.v1.chance_pb2 import FirstSeat
@@ -30,7 +30,7 @@ def test_a_listed_game_has_one_name_and_one_number_everywhere(wrapper: type[Mess
     numbers = {field.name: field.number for field in games_pb2.Options.DESCRIPTOR.fields}
     assert {field.name: field.number for field in wrapper.DESCRIPTOR.fields}.items() <= numbers.items()
     assert ["game"] == [oneof.name for oneof in wrapper.DESCRIPTOR.oneofs]
-    for name in listed(wrapper):
+    for name in list_games(wrapper):
         held = wrapper.DESCRIPTOR.fields_by_name[name].message_type
         assert held is not None
         assert f"rollbook.v1.{name.title().replace('_', '')}" == held.full_name.removesuffix(
@@ -86,4 +86,4 @@ def test_nothing_is_nothing() -> None:
     """An empty wrapper has neither content nor message."""
     assert content(games_pb2.View()) is None
     assert unwrap(games_pb2.View(), Position) is None
-    assert OTHER not in listed(games_pb2.View)
+    assert OTHER not in list_games(games_pb2.View)

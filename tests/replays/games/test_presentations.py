@@ -21,7 +21,7 @@ from rollbook_replays.games import GROUP, presentation
 from rollbook_replays.games.blocks import Room
 from rollbook_replays.games.plain import PLAIN
 from rollbook_replays.games.presentation import MenuEntry, Moment, Picking, Presentation
-from rollbook_replays.renderers import LOOKS, coloured, look_of
+from rollbook_replays.renderers import LOOKS, colour_lines, look_of
 from rollbook_replays.text import SPOT, Text, plain
 from tests.replays.games.stage import after_each_event, choosing, match_at, menu_of, seated, simulation
 
@@ -91,7 +91,7 @@ def test_colours_change_nothing_but_colours(game: str, monkeypatch: pytest.Monke
     monkeypatch.delenv("NO_COLOR", raising=False)
     match = match_at(0.5, game, current()[game].seats[-1])
     lines = narration.draw_board(match, 0)
-    in_colour = coloured(lines, presentation(game).palette)
+    in_colour = colour_lines(lines, presentation(game).palette)
     assert "\x1b[" in in_colour
     without = [line.rstrip() for line in re.sub(r"\x1b\[[0-9;]*m", "", in_colour).splitlines()]
     assert plain(lines).splitlines() == without

@@ -42,7 +42,7 @@ def used(service: Parts, sub: str) -> float:
 async def long_match(world: Keeper, **fields: Any) -> tuple[str, int]:
     """Play a match until it has `EVENTS` events; return its id and the number of events."""
     match_id, people = await world.started(**fields)
-    while (known := world.service.replicas.known(match_id)) is None or known.head.sequence < EVENTS:
+    while (known := world.service.replicas.known_ledger(match_id)) is None or known.head.sequence < EVENTS:
         await played_on(world, match_id, people, 10)
     return match_id, known.head.sequence
 

@@ -13,7 +13,7 @@ from rollbook.rules.catalogue import current
 from rollbook.rules.game import Perspective, Watcher, everything_is_open
 from rollbook.server.feeds.channel import Channel
 from rollbook.server.out.frames import FrameMessages
-from rollbook.server.out.projection import Heads, clocks_message, legal_message, projected, view_message
+from rollbook.server.out.projection import Heads, clocks_message, legal_message, project, view_message
 from rollbook.v1.feed_pb2 import MatchFrame
 from tests.server.out.test_projection import KEYS, eyes, walked, whole_match
 
@@ -27,7 +27,7 @@ def alone(events: list[Visible], ledger: Ledger, perspective: Perspective, *, vi
     """The frame for one perspective, built part by part."""
     return MatchFrame(
         events=MatchFrame.Events(
-            events=[projected(event, perspective) for event in events],
+            events=[project(event, perspective) for event in events],
             view=view_message(ledger, perspective) if views else None,
             legal=legal_message(ledger, perspective) if views else None,
             head=Heads(KEYS).of(ledger),

@@ -70,7 +70,7 @@ def test_one_look_serves_everybody_who_watches() -> None:
         all_there = asyncio.Barrier(40)
 
         async def watch() -> int:
-            async with board.watched():
+            async with board.watch():
                 await all_there.wait()
                 before = log.lobbies
                 for _ in range(5):
@@ -91,7 +91,7 @@ def test_a_match_that_has_not_changed_is_not_read_again() -> None:
         for _ in range(3):
             await world.person("opener").open()
         board = world.service.board(SECONDS)
-        async with board.watched():
+        async with board.watch():
             before = log.reads
             for _ in range(3):
                 await board.next_look()
@@ -110,7 +110,7 @@ def test_of_a_match_with_a_delay_only_who_sits_at_it_sees_more() -> None:
     async def scenario(world: World) -> None:
         match_id, people = await world.seated(spectator_delay_seconds=60)
         board = world.service.board(SECONDS)
-        async with board.watched():
+        async with board.watch():
             player, stranger = somebody("p1"), somebody("stranger")
             await world.get_ready(match_id, people)
             await board.next_look()
@@ -135,7 +135,7 @@ def test_a_private_match_is_not_on_the_board() -> None:
         shown = (await world.person("p0").open()).match_id
         hidden, _ = await world.seated(is_private=True)
         board = world.service.board(SECONDS)
-        async with board.watched():
+        async with board.watch():
             seen = await board.seen_by(somebody("p0"), "")
             assert hidden not in seen
             assert MATCH_STATE_OPEN == seen[shown].state
@@ -150,14 +150,14 @@ def test_who_watches_is_told_that_the_store_is_gone_and_may_come_back() -> None:
 
     async def scenario(world: World) -> None:
         board = world.service.board(SECONDS)
-        async with board.watched():
+        async with board.watch():
             log.broken = True
             for _ in range(2):
                 with pytest.raises(StoreUnavailable):
                     await looked_at_for_ever(board)
         log.broken = False
         match_id, _ = await world.started()
-        async with board.watched():
+        async with board.watch():
             await board.next_look()
             assert MATCH_STATE_RUNNING == (await board.seen_by(somebody("x"), ""))[match_id].state
         await board.close()
@@ -212,7 +212,7 @@ def test_a_look_asks_for_what_is_new_and_a_part_of_the_rest() -> None:
         for _ in range(90):
             await opener.open()
         board = world.service.board(SECONDS)
-        async with board.watched():
+        async with board.watch():
             await looks(board, HURRIED_LOOKS + 1)()
             log.asked.clear()
             reads = log.reads
@@ -239,7 +239,7 @@ def test_what_nobody_announced_is_found_by_comparing() -> None:
     async def scenario(world: World) -> None:
         watcher = somebody("watcher")
         board = world.service.board(SECONDS)
-        async with board.watched():
+        async with board.watch():
             match_id, people = await world.seated()
             while match_id not in await board.seen_by(watcher, ""):
                 await board.next_look()
@@ -264,7 +264,7 @@ def test_a_match_with_a_delay_is_folded_when_there_is_more_to_see_and_not_before
     async def scenario(world: World) -> None:
         match_id, _ = await world.started(spectator_delay_seconds=60)
         board = world.service.board(SECONDS)
-        async with board.watched():
+        async with board.watch():
             await looks(board, 2)()
             before = log.reads
             world.clock.ms += 30_000
@@ -287,7 +287,7 @@ def test_who_is_behind_by_many_looks_misses_nothing() -> None:
 
     async def scenario(world: World) -> None:
         board = world.service.board(SECONDS)
-        async with board.watched():
+        async with board.watch():
             behind = board.looks
             opened = {(await world.person(f"p{number}").open()).match_id for number in range(3)}
             while not opened <= (await board.seen_by(somebody("x"), "")).keys():
@@ -309,7 +309,7 @@ def test_names_that_are_forgotten_are_not_shown() -> None:
     async def scenario(world: World) -> None:
         match_id, _ = await world.seated()
         board = world.service.board(SECONDS)
-        async with board.watched():
+        async with board.watch():
             assert "P0" == (await board.seen_by(somebody("x"), ""))[match_id].seats[0].name
             stored = await world.store.summary(match_id)
             nameless = ListedMatch.read(stored)
@@ -329,9 +329,9 @@ def test_who_comes_when_the_last_has_just_left_is_told_what_happens() -> None:
     async def scenario(world: World) -> None:
         board = world.service.board(SECONDS)
         for _ in range(5):
-            async with board.watched():
+            async with board.watch():
                 await board.next_look()
-        async with board.watched():
+        async with board.watch():
             match_id = (await world.person("opener").open()).match_id
             while match_id not in await board.seen_by(somebody("x"), ""):
                 await board.next_look()

@@ -318,7 +318,7 @@ def test_sweeps_are_counted_by_kind() -> None:
     """The kinds have the names of events."""
     metrics = Metrics()
     for event in (TimedOut(0), TimedOut(1), Resumed(5)):
-        metrics.swept(event)
+        metrics.count_swept(event)
     assert (2, 1) == tuple(
         metrics.registry.get_sample_value("rollbook_sweeps_total", {"kind": kind}) for kind in ("timed_out", "resumed")
     )

@@ -39,8 +39,8 @@ from rollbook.server.out.projection import (
     legal_message,
     perspective_message,
     perspective_of,
-    projected,
-    revealed,
+    project,
+    reveal,
     view_message,
 )
 from rollbook.server.replica.history import History
@@ -100,7 +100,7 @@ def walked(log: Iterable[Logged], **changed: Any) -> Iterator[tuple[Logged, Visi
 def everything(event: Visible, ledger: Ledger, perspective: Perspective) -> list[bytes]:
     """All bytes that can be sent to this perspective right after an event; empty for an absent message."""
     messages: list[Message | None] = [
-        projected(event, perspective),
+        project(event, perspective),
         perspective_message(perspective),
         view_message(ledger, perspective),
         legal_message(ledger, perspective),
@@ -277,8 +277,8 @@ def test_everybody_gets_the_bytes_that_were_stored(name: str) -> None:
     hides = find(name).seen is not everything_is_open
     for logged, event, ledger in walked(whole_match(name)):
         for perspective in eyes(ledger):
-            assert logged.data == projected(event, perspective).event
-            assert not projected(event, perspective).HasField("hidden") or hides
+            assert logged.data == project(event, perspective).event
+            assert not project(event, perspective).HasField("hidden") or hides
 
 
 def test_hidden_cards_go_to_the_hand_that_holds_them() -> None:
@@ -295,10 +295,10 @@ def test_hidden_cards_go_to_the_hand_that_holds_them() -> None:
         elif isinstance(logged.event, Happened) and isinstance(logged.event.outcome, Stolen):
             insiders, cards = {thief, robbed, JUDGE}, [logged.event.outcome.card]
             steals += 1
-        assert insiders == {eye for eye in eyes(ledger) if projected(event, eye).HasField("hidden")}
+        assert insiders == {eye for eye in eyes(ledger) if project(event, eye).HasField("hidden")}
         for perspective in insiders:
             assert perspective is not None
-            assert cards == list(projected(event, perspective).hidden.allie_gator.cards)
+            assert cards == list(project(event, perspective).hidden.allie_gator.cards)
     assert steals > 0
 
 
@@ -487,7 +487,7 @@ def test_the_seat_concerned_sees_its_own_cards() -> None:
                 assert ledger.match.state.hands[seat] == hand
                 if isinstance(logged.event, Happened) and isinstance(drawn := logged.event.outcome, Drawn):
                     cards = list(drawn.cards) if drawn.seat == seat else []
-                    assert cards == list(projected(event, seat).hidden.allie_gator.cards)
+                    assert cards == list(project(event, seat).hidden.allie_gator.cards)
 
 
 @pytest.mark.parametrize("leak", ["seen", "view"])
@@ -512,7 +512,7 @@ def seen(log: Iterable[Logged]) -> list[Visible]:
 def test_everything_hidden_is_revealed_after_the_seal() -> None:
     """Outcomes are revealed by sequence, without the secret; each reads back to the real one."""
     log = whole_match("allie_gator")
-    outcomes = revealed(seen(log)).outcomes
+    outcomes = reveal(seen(log)).outcomes
     assert [
         logged.sequence
         for logged in log
@@ -524,19 +524,19 @@ def test_everything_hidden_is_revealed_after_the_seal() -> None:
         private = Private(hidden=outcome.hidden).SerializeToString()
         assert logged.event == read_bytes(logged.data, private, game).event
         assert logged.event != read_bytes(logged.data, b"", game).event
-    assert SECRET not in revealed(seen(log)).SerializeToString()
+    assert SECRET not in reveal(seen(log)).SerializeToString()
 
 
 def test_an_aborted_match_reveals_what_it_hid() -> None:
     """A match without an end reveals its hidden parts too; the twins, equal until now, differ."""
     twins = TWINS[0]
-    assert revealed(seen(twins.one.log)) != revealed(seen(twins.other.log))
+    assert reveal(seen(twins.one.log)) != reveal(seen(twins.other.log))
 
 
 @pytest.mark.parametrize("name", [name for name in GAMES if find(name).seen is everything_is_open])
 def test_a_game_without_secrets_reveals_nothing(name: str) -> None:
     """The answer is empty, not an error."""
-    assert [] == list(revealed(seen(whole_match(name))).outcomes)
+    assert [] == list(reveal(seen(whole_match(name))).outcomes)
 
 
 def test_nothing_is_revealed_before_the_seal() -> None:
@@ -544,7 +544,7 @@ def test_nothing_is_revealed_before_the_seal() -> None:
     log = whole_match("allie_gator")
     for part in (log[:0], log[:1], log[:40], log[:-1], log[1:], log[-1:]):
         with pytest.raises(NotSealed):
-            revealed(seen(part))
+            reveal(seen(part))
 
 
 # Perspectives, clocks, heads

@@ -28,20 +28,20 @@ def test_counters_and_histograms_are_summed_and_outlive_their_process() -> None:
     tallies, first, second = Tallies(), Metrics(), Metrics()
     for metrics, times in ((first, 2), (second, 3)):
         for _ in range(times):
-            metrics.appended("appended", 0.003)
+            metrics.count_append("appended", 0.003)
     tell(tallies, "1", first)
     tell(tallies, "2", second)
     appended = ("rollbook_appends_total", (("result", "appended"),))
     bucket = ("rollbook_append_seconds_bucket", (("le", "0.005"),))
     assert (5, 5) == (numbers(tallies)[appended], numbers(tallies)[bucket])
-    tallies.ended("1")
+    tallies.add_ended("1")
     assert (5, 5) == (numbers(tallies)[appended], numbers(tallies)[bucket])
     again = Metrics()
-    again.appended("appended", 0.3)
+    again.count_append("appended", 0.3)
     tell(tallies, "1", again)
     assert (6, 5) == (numbers(tallies)[appended], numbers(tallies)[bucket])
-    tallies.ended("1")
-    tallies.ended("1")
+    tallies.add_ended("1")
+    tallies.add_ended("1")
     assert 6 == numbers(tallies)[appended]
 
 
@@ -71,7 +71,7 @@ def test_gauges_come_to_what_is_true_of_the_service_now() -> None:
     first.archiving(on=False)
     tell(tallies, "1", first)
     assert 0 == numbers(tallies)["rollbook_archiving", ()]
-    tallies.ended("1")
+    tallies.add_ended("1")
     assert [4, 1, -1.5] == [numbers(tallies)[name, ()] for name in gauges]
 
 

@@ -329,7 +329,7 @@ def test_a_worker_that_hangs_is_killed_and_started_again(monkeypatch: pytest.Mon
             await asyncio.sleep(0.01)
         watching.cancel()
         all_of_them.signal(signal.SIGTERM)
-        await all_of_them.ended()
+        await all_of_them.wait_ended()
 
     run(scenario)
 

@@ -89,7 +89,7 @@ async def assert_sealed(world: Spoiler, match_id: str, at: int, head: SignedHead
     assert at == ledger.head.sequence == await world.log.head(match_id)
     aborted = Event.FromString((await world.stored(match_id))[-1]).sealed.aborted
     assert (ABORT_REASON_LOG_LOST, head.signature) == (aborted.reason, aborted.lost.signature)
-    assert [] == await StoredLobby(world.log, world.store, world.store).listed()
+    assert [] == await StoredLobby(world.log, world.store, world.store).list_matches()
 
 
 @pytest.mark.parametrize("route", ROUTES)
@@ -218,7 +218,7 @@ def test_nothing_is_said_of_a_head_while_the_log_cannot_be_compared_with_it(valk
 
     async def scenario(world: Spoiler) -> None:
         match_id, _, head = await played(world)
-        located = world.service._locator.located
+        located = world.service._locator.locate
         subject = Subject(OWN_ISSUER, "p0", Role.PLAYER, (), "", 0)
         ahead = position_ahead(Place(head.sequence, head.link), head.sequence - 1)
         other_turn = Declined(Why.NOT_YOUR_TURN, "somebody else is awaited")

@@ -93,10 +93,10 @@ def test_what_is_appended_here_is_not_folded_from_the_store(folded: list[int]) -
             decision = shelf.played.choose()
             await replica.append(decision, None)
             assert decision.after is replica.ledger
-            await replica.tailed(before - 1, await shelf.log.read("m", before - 1))
+            await replica.take_tail(before - 1, await shelf.log.read("m", before - 1))
             assert decision.after is await replica.caught_up()
             assert [logged.data for logged in decision.entries] == [
-                event.logged.data for event in await replica.made(before + 1, replica.sequence)
+                event.logged.data for event in await replica.events_between(before + 1, replica.sequence)
             ]
         assert list(range(1, before + 1)) == folded
 
@@ -134,7 +134,7 @@ def test_a_tailer_that_is_faster_than_the_answer_knows_what_is_being_appended(fo
             shelf.watch(replica)
             shelf.played.ledger = await replica.caught_up()
             before = replica.sequence
-            log.heard = replica.tailed
+            log.heard = replica.take_tail
             decision = shelf.played.choose()
             await replica.append(decision, None)
             assert decision.after is replica.ledger
@@ -156,7 +156,7 @@ def test_an_event_that_is_known_with_other_bytes_is_a_loss() -> None:
             await replica.caught_up()
             entries = await shelf.log.read("m")
             entries[3] = Entry(entries[3].event + b"\0")
-            await replica.tailed(0, entries)
+            await replica.take_tail(0, entries)
             assert isinstance(replica.failure, TailLost)
             with pytest.raises(TailLost):
                 await replica.caught_up()
@@ -201,14 +201,14 @@ def test_a_watched_replica_holds_all_events_and_others_none() -> None:
 
             async def past() -> tuple[list[Visible], list[Visible], bytes | None]:
                 events = [event async for event in replica.past(middle)]
-                return events, await replica.made(middle, middle + 3), await replica.link_at(middle)
+                return events, await replica.events_between(middle, middle + 3), await replica.link_at(middle)
 
             read = await past()
             shelf.watch(replica)
             await replica.caught_up()
             assert [logged.data for logged in shelf.played.log] == held(replica)
             assert read == await past()
-            replica.unwatched()
+            replica.remove_watcher()
             assert not held(replica)
 
     run(scenario)
@@ -229,11 +229,11 @@ def test_a_replica_in_use_is_never_let_go_of_and_idle_ones_are_bounded() -> None
                 await shelf.replicas.ledger(match_id)
             with shelf.replicas.use("m") as again:
                 assert watched is again
-            known = {match_id for match_id in ("m", "a", "b", "c") if shelf.replicas.known(match_id) is not None}
+            known = {match_id for match_id in ("m", "a", "b", "c") if shelf.replicas.known_ledger(match_id) is not None}
             assert {"m", "b", "c"} == known
         with pytest.raises(MatchUnknown):
             await shelf.replicas.ledger("nothing")
-        assert shelf.replicas.known("nothing") is None
+        assert shelf.replicas.known_ledger("nothing") is None
 
     run(scenario)
 
@@ -249,7 +249,7 @@ def test_a_position_is_looked_up_in_one_place() -> None:
             await replica.caught_up()
             head = replica.sequence
             right = [Position(0, genesis("m")), *[Position(logged.sequence, logged.link) for logged in log]]
-            assert [None] * len(right) == [await replica.misplaced(position, head) for position in right]
+            assert [None] * len(right) == [await replica.check_position(position, head) for position in right]
             for position, seen, reason in (
                 (Position(head + 1, bytes(32)), head, Why.POSITION_AHEAD),
                 (right[-1], head - 1, Why.POSITION_AHEAD),
@@ -257,7 +257,7 @@ def test_a_position_is_looked_up_in_one_place() -> None:
                 (Position(3, bytes(32)), head, Why.POSITION_OTHER_LINK),
                 (Position(head, bytes(32)), head, Why.POSITION_OTHER_LINK),
             ):
-                misplaced = await replica.misplaced(position, seen)
+                misplaced = await replica.check_position(position, seen)
                 assert misplaced is not None
                 assert (reason, seen) == (misplaced.reason, misplaced.facts["head"])
 

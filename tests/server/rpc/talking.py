@@ -234,7 +234,7 @@ class World:
     def layers(self, service: Parts) -> list[Layer]:
         """The layers around every call."""
         metrics = service.metrics
-        return [Reading(service.strangers, metrics.called, metrics.refused), Refusing(metrics.refused)]
+        return [Reading(service.strangers, metrics.count_call, metrics.count_refusal), Refusing(metrics.count_refusal)]
 
     def serve(self, service: Parts, server: grpc.aio.Server) -> None:
         """Register the served methods."""

@@ -162,7 +162,7 @@ def test_what_is_no_refusal_stays_what_it_is() -> None:
     """The match's position is only added to refusals; other errors pass unchanged."""
 
     async def scenario(world: World) -> None:
-        located = world.service._locator.located
+        located = world.service._locator.locate
         asked = Asked(Subject(OWN_ISSUER, "one", Role.PLAYER, (), "", 0), "a" * 24, Position())
         for fault in (RuntimeError("ours"), KeyError("ours")):
             assert fault is await located(asked, fault)

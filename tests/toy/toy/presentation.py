@@ -32,7 +32,7 @@ def board(view: View, seating: Seating, room: Room, _spotlight: Spotlight = NOTH
         line = Text.of(seating.player(seat, 16, on_turn=seat == view.seat), f" {points}  {laid} | ")
         hidden = seating.words("board.cards", number=player.hand_size)
         lines.append(Text.of(line, hidden if player.hand is None else _cards(player.hand, seating)))
-    return [part for line in lines for part in line.wrapped(room.width, 4)]
+    return [part for line in lines for part in line.wrap(room.width, 4)]
 
 
 def menu(_view: View, legal: Choices[Choice], seating: Seating) -> tuple[MenuEntry, ...]:

@@ -121,9 +121,9 @@ def _none_of(fitting: int, hidden: int, cards: int) -> float:
 def _after(before: _Piles, choice: Choice) -> tuple[_Piles, int, int]:
     """The table after the choice, the penalty cards taken for it, and those given away."""
     if isinstance(choice, Number):
-        return _laid(before, choice.card, choice.pile), 0, 0
+        return _lay(before, choice.card, choice.pile), 0, 0
     if isinstance(choice, Snap):
-        return _snapped(before, choice.card), before.sizes[before.chip], 0
+        return _snap(before, choice.card), before.sizes[before.chip], 0
     after = replace(before, hand=_without(before.hand, SPECIAL[type(choice)]))
     if isinstance(choice, Raise):
         targets = _with(after.targets, choice.pile, choice.card)
@@ -135,7 +135,7 @@ def _after(before: _Piles, choice: Choice) -> tuple[_Piles, int, int]:
     return after, 1, 0
 
 
-def _laid(before: _Piles, card: int, pile: int) -> _Piles:
+def _lay(before: _Piles, card: int, pile: int) -> _Piles:
     return replace(
         before,
         tops=_with(before.tops, pile, card),
@@ -144,7 +144,7 @@ def _laid(before: _Piles, card: int, pile: int) -> _Piles:
     )
 
 
-def _snapped(before: _Piles, card: int | None) -> _Piles:
+def _snap(before: _Piles, card: int | None) -> _Piles:
     """If no card of the hand becomes the target, the stock gives one: assume a middle one."""
     pile = before.chip
     return replace(

@@ -29,7 +29,7 @@ from rollbook.rules.raffzahn.moves import (
     Surrender,
     Take,
 )
-from rollbook.rules.raffzahn.state import KEPT, REROLLS, State, owned, worth
+from rollbook.rules.raffzahn.state import KEPT, REROLLS, State, list_owned, worth
 from rollbook.rules.raffzahn.throws import MISS, OWN_HIT, THROWN, Result
 from rollbook.rules.raffzahn.view import View
 from rollbook_clients.bots.bot import Seat, must_play
@@ -97,7 +97,7 @@ class Turn:
 
     def throwing(self, dice: tuple[int, ...], lying: Faces, throws_left: int) -> float:
         """The value of throwing these dice again, with the others kept as they lie."""
-        return self._throws(throws_left)[dice, _kept(dice, lying)]
+        return self._throws(throws_left)[dice, _keep_faces(dice, lying)]
 
     def gain(self, tile: int) -> float:
         """The value of a tile: its teeth, and a share of another seat's loss if it is taken from there."""
@@ -106,11 +106,11 @@ class Turn:
 
     def likeliest(self, dice: tuple[int, ...], lying: Faces, announcements: Any) -> int | None:
         """The tile that this throw wins most often; the highest one if several are equal."""
-        kept = _kept(dice, lying)
+        kept = _keep_faces(dice, lying)
         wins: Counter[int] = Counter()
         for faces in ALL_FACES:
             result = self._results[faces]
-            if _kept(dice, faces) == kept and result is not None and result.tile is not None and result.fulfils:
+            if _keep_faces(dice, faces) == kept and result is not None and result.tile is not None and result.fulfils:
                 wins[result.tile] += result.tile in announcements
         return max(wins, key=lambda tile: (wins[tile], tile), default=None)
 
@@ -126,7 +126,7 @@ class Turn:
         standing = self._standing(dice, last=False)
         if result is None or not result.may_roll:
             return standing
-        return max(standing, *(later[thrown, _kept(thrown, dice)] for thrown in REROLLS))
+        return max(standing, *(later[thrown, _keep_faces(thrown, dice)] for thrown in REROLLS))
 
     def _standing(self, dice: Faces, *, last: bool) -> float:
         """The value of these dice if no die is thrown again."""
@@ -147,17 +147,17 @@ def _throws(worth_of: Mapping[Faces, float]) -> Throws:
     sums: Throws = defaultdict(float)
     for faces, value in worth_of.items():
         for dice in REROLLS:
-            sums[dice, _kept(dice, faces)] += value
+            sums[dice, _keep_faces(dice, faces)] += value
     return {(dice, kept): total / 6 ** len(dice) for (dice, kept), total in sums.items()}
 
 
-def _kept(dice: tuple[int, ...], lying: Faces) -> Faces:
+def _keep_faces(dice: tuple[int, ...], lying: Faces) -> Faces:
     return tuple([lying[die] for die in KEPT[dice]])
 
 
 def _cost_of_a_miss(state: State) -> float:
     """The fewest teeth that pay for a miss; all teeth for a seat that has fewer than three."""
-    mine = owned(state, state.seat)
+    mine = list_owned(state, state.seat)
     if worth(state, mine) < TEETH_FOR_A_MISS:
         return worth(state, mine)
     reachable = {0}

@@ -328,9 +328,9 @@ class LobbyScreen(Screen[None]):
     def action_open(self) -> None:
         """Show the form for a new match."""
         if not self._watch_only:
-            self.app.push_screen(NewMatch(self.words), self._opened)
+            self.app.push_screen(NewMatch(self.words), self._open_match)
 
-    def _opened(self, agreed: OpenMatchRequest | None) -> None:
+    def _open_match(self, agreed: OpenMatchRequest | None) -> None:
         if agreed is not None:
             self.run_worker(self._open(agreed))
 
@@ -359,7 +359,7 @@ class LobbyScreen(Screen[None]):
         if not answer or not answer.strip():
             return
         try:
-            invited = invitation.pasted(answer, self._table.address)
+            invited = invitation.parse_pasted(answer, self._table.address)
         except ValueError:
             self._status.update(Text(self.words("lobby.no_invitation"), "bold #ff7b72"))
         else:

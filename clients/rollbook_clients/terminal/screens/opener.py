@@ -28,7 +28,7 @@ class Hosting:
         self._bots: set[int] = set()
         """The seats that bots of the house have."""
 
-    def happened(self, event: Event) -> None:
+    def take_event(self, event: Event) -> None:
         """Update the seats of bots if the event is a player joining or leaving."""
         if event.seat is not None and event.kind in {"seat_taken", "seat_left"}:
             self._bots.discard(event.seat)
@@ -59,11 +59,11 @@ class Hosting:
             self._screen.run_worker(self._carry_out(choice))
             return
 
-        def answered(meant: bool | None) -> None:  # noqa: FBT001 - the answer of a dialogue
+        def use_answer(meant: bool | None) -> None:  # noqa: FBT001 - the answer of a dialogue
             if meant:
                 self._screen.run_worker(self._carry_out(choice))
 
-        self._screen.app.push_screen(AskWhether(self._words("host.withdraw.sure"), self._words), answered)
+        self._screen.app.push_screen(AskWhether(self._words("host.withdraw.sure"), self._words), use_answer)
 
     async def _carry_out(self, choice: str) -> None:
         verb, _, what = choice.partition(" ")

@@ -163,14 +163,14 @@ class ReplayScreen(MatchScreen):
         seating = self.seating
         view, spotlight = self._film.scene(self.position, self.perspective)
         self.board.show(self._shown, view, seating, spotlight)
-        self.story.tell(self._told(seating), self._shown.palette)
+        self.story.tell(self._tell(seating), self._shown.palette)
         self.title_bar.update(self._title(seating))
         self.status_bar.update(self._status(seating))
         self._controls.update(self._buttons())
         keys = ("?", "rules"), ("^y", "copy"), ("esc", "leave")
         self.hints.update(hint(self.words, ("←→", "forward"), ("↑↓", "turn"), ("v", "look"), *keys))
 
-    def _told(self, seating: Seating) -> list[Sentence]:
+    def _tell(self, seating: Seating) -> list[Sentence]:
         if self.perspective not in self._accounts:
             self._accounts[self.perspective] = Account(self._film, self.perspective)
         return self._accounts[self.perspective].until(self.position, seating)

@@ -19,7 +19,7 @@ from rollbook_clients.terminal.screens.replay import ReplayScreen
 from rollbook_replays.games.presentation import MenuEntry
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
-from rollbook_replays.narration import aborted
+from rollbook_replays.narration import abort_sentence
 from rollbook_replays.text import printable
 
 AFTERWARDS: Final = ("again", "replay", "save", "verify", "leave")
@@ -30,7 +30,7 @@ def headline(summary: MatchSummary, seating: Seating) -> str:
     """The most important result, as a sentence: who won, which place the user has, or why the match was aborted."""
     words, own = seating.words, seating.own
     if summary.state == MATCH_STATE_ABORTED:
-        return aborted(abort_reason(summary), seating)
+        return abort_sentence(abort_reason(summary), seating)
     places = summary.places.places
     winners = [seat for seat, place in enumerate(places) if place == 1]
     names = words.both(map(seating.name, winners)) if winners else ""

@@ -148,7 +148,7 @@ class TableScreen(SeatScreen):
             case Confirmed():
                 self._see_as(frame.perspective)
             case Events():
-                await self._happened(frame)
+                await self._take_events(frame)
             case CaughtUp():
                 self._is_current = True
             case FellBehind():
@@ -167,7 +167,7 @@ class TableScreen(SeatScreen):
                 self._say(self.words("connection.back"))
         self._show()
 
-    async def _happened(self, frame: Events) -> None:
+    async def _take_events(self, frame: Events) -> None:
         if OF_SEATS & {event.kind for event in frame.events}:
             await self._look()
             if self._is_current:
@@ -176,9 +176,9 @@ class TableScreen(SeatScreen):
         self._view = self._read(frame.view)
         seating, pace = self.seating, self.terminal.preferences.pace
         for event in frame.events:
-            self._hosting.happened(event)
+            self._hosting.take_event(event)
             if self._own is not None and event.seat == self._own:
-                self._notices.happened(event)
+                self._notices.take_event(event)
             scene = self._told.scene(event, seating)
             if event is frame.events[-1]:
                 scene = ShownEvent(scene.told, scene.seat, self._view, scene.spotlight, scene.is_move)
@@ -256,7 +256,7 @@ class TableScreen(SeatScreen):
         except RollbookError as error:
             self._offer_again(said_of(error, self.words))
         else:
-            self._notices.arrived()
+            self._notices.confirm_choice()
             self._say("")
 
     def _offer_again(self, why: str) -> None:
@@ -393,5 +393,7 @@ class TableScreen(SeatScreen):
     def _show_bars(self) -> None:
         caption = self._caption
         self.title_bar.update(caption.title())
-        self.status_bar.update(caption.status(self._clocks.shown(), self._absences.minutes(), is_away=self._is_away))
+        self.status_bar.update(
+            caption.status(self._clocks.clock_text(), self._absences.minutes(), is_away=self._is_away)
+        )
         self._show_keys(is_behind=bool(self._backlog))

@@ -12,7 +12,7 @@ from rollbook_clients.terminal.widgets.picker import Picker
 from rollbook_replays.games.presentation import Menu as Offered
 from rollbook_replays.games.presentation import Picking, Presentation
 from rollbook_replays.games.words import Words
-from rollbook_replays.text import Text, fitted, width
+from rollbook_replays.text import Text, fit, width
 
 BESIDE_MESSAGE: Final = 2
 BESIDE_ABOUT: Final = 4
@@ -115,7 +115,7 @@ class Control(Vertical):
         left = high - len(said) - len(note)
         _put(self._about, [*note, *means] if len(means) + choices <= left else note)
         hidden = self._switcher.current == "menu" and choices > left
-        _put(self._more, [self._hidden(left - 1)] if hidden else [])
+        _put(self._more, [self._hidden_text(left - 1)] if hidden else [])
 
     def _rows_below(self, wide: int) -> int:
         """Rows that the visible menu, picker or waiting text needs."""
@@ -126,7 +126,7 @@ class Control(Vertical):
                 return self.picker.rows
         return len(_lines(self._waits_for, wide - BESIDE_MESSAGE))
 
-    def _hidden(self, rows: int) -> str:
+    def _hidden_text(self, rows: int) -> str:
         """A text on how many choices are out of sight above and below."""
         above = min(round(self.menu.scroll_target_y), self.menu.option_count - rows)
         below = self.menu.option_count - above - rows
@@ -155,7 +155,7 @@ def _within(parts: tuple[str, ...], wide: int, most: int) -> list[str]:
             break
         kept = [*lines, *kept]
     if len(kept) > most:
-        kept = [*kept[: most - 1], fitted(f"{kept[most - 1]} …", wide)]
+        kept = [*kept[: most - 1], fit(f"{kept[most - 1]} …", wide)]
     return kept
 
 
@@ -163,10 +163,10 @@ def _lines(said: str, wide: int) -> list[str]:
     """Wrap a text to lines of at most `wide` columns."""
     lines = []
     for line in said.splitlines():
-        for part in Text.of(line).wrapped(wide):
+        for part in Text.of(line).wrap(wide):
             left = part.plain
             while width(left) > wide:
-                head = fitted(left, wide, "")
+                head = fit(left, wide, "")
                 lines.append(head)
                 left = left[len(head) :]
             lines.append(left)

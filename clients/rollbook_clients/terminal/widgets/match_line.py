@@ -14,7 +14,7 @@ from rollbook_replays.games.presentation import differing
 from rollbook_replays.games.seats import Seating, sign
 from rollbook_replays.games.words import Words
 from rollbook_replays.renderers import as_rich
-from rollbook_replays.text import fitted, padded, width
+from rollbook_replays.text import fit, pad_text, width
 
 TITLE: Final = 15
 """Cells of the turn mark and the game's title, with the space after them."""
@@ -43,8 +43,8 @@ def match_line(summary: MatchSummary, own: OwnMatch | None, words: Words, wide: 
     line = Text(no_wrap=True, overflow="ellipsis")
     line.append("► " if is_called else "  ", "bold #7ee787")
     line.append(f"{title:<{TITLE - 3}} ", "bold")
-    standing = fitted(standing_of(summary, own, seating, state), state)
-    line.append(f"{padded(standing, state)} ", "bold #7ee787" if is_called else "#adbac7")
+    standing = fit(standing_of(summary, own, seating, state), state)
+    line.append(f"{pad_text(standing, state)} ", "bold #7ee787" if is_called else "#adbac7")
     clock = clock_name(summary.turn_seconds, words) if summary.turn_seconds else ""
     private = words("lobby.private") if summary.is_private else ""
     agreed = " · ".join(part for part in (clock, private) if part)
@@ -55,7 +55,7 @@ def match_line(summary: MatchSummary, own: OwnMatch | None, words: Words, wide: 
     for number, (seat, name) in enumerate(zip(summary.seats, names, strict=True)):
         if seat.taken:
             line.append_text(as_rich([seating.mark(number)], {}))
-            line.append(f" {fitted(name, longest or LEAST_NAME)}  ", "underline" if number == seating.own else "")
+            line.append(f" {fit(name, longest or LEAST_NAME)}  ", "underline" if number == seating.own else "")
         else:
             line.append(f"{sign(number)} {name}  ", "dim")
     line.append(everything, "dim")
@@ -88,11 +88,11 @@ def standing_of(summary: MatchSummary, own: OwnMatch | None, seating: Seating, w
     if own.has_given_up:
         return words("result.gave_up")
     if own.is_on_turn:
-        clock = own.clocks.shown()
+        clock = own.clocks.clock_text()
         if clock is None or clock[0] != own.seat:
             return words("lobby.own_turn")
         return words("lobby.own_turn.clock", left=clock[1].split()[0])
     if summary.HasField("awaited_seat"):
         beside = width(words("turn.of", name=""))
-        return words("turn.of", name=fitted(seating.name(summary.awaited_seat), wide - beside))
+        return words("turn.of", name=fit(seating.name(summary.awaited_seat), wide - beside))
     return words(f"state.{summary.state}")

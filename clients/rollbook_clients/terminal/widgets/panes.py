@@ -71,7 +71,7 @@ class BoardPane(VerticalScroll, can_focus=False):
         if self._shown is None or not self.size.width:
             return
         wide, high = self.size
-        above = [line.styled(STRONG) for line in _broken(self._invitation, wide)]
+        above = [line.with_style(STRONG) for line in _break_invitation(self._invitation, wide)]
         lines: list[Text] = []
         palette: Mapping[str, str] = {}
         if isinstance(self._shown, str):
@@ -93,7 +93,7 @@ class BoardPane(VerticalScroll, can_focus=False):
         self._canvas.update(drawn)
 
 
-def _broken(invitation: str, wide: int) -> list[Text]:
+def _break_invitation(invitation: str, wide: int) -> list[Text]:
     """One line, or the command and the link on separate lines, so that the link can be selected without other text."""
     if not invitation or len(invitation) <= wide:
         return [Text.of(invitation)] if invitation else []

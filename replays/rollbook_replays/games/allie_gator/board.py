@@ -21,7 +21,7 @@ from rollbook.rules.allie_gator.moves import (
 )
 from rollbook.rules.allie_gator.view import Pile, Player, View
 from rollbook_replays.games.allie_gator.texts import card_name
-from rollbook_replays.games.blocks import DOUBLE, HEAVY, THIN, Block, Room, beside, boxed, flow
+from rollbook_replays.games.blocks import DOUBLE, HEAVY, THIN, Block, Room, beside, draw_box, flow
 from rollbook_replays.games.presentation import NOTHING_MARKED, Spotlight
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
@@ -85,7 +85,7 @@ def _pile(view: View, words: Words, pile: int, spotlight: Spotlight) -> Block:
         *_card_above_others(cards, "card", words, rims["card"]),
         Text.of((_fitting(shown, words), MUTED)),
     ]
-    return [line.padded(PILE).at(f"pile{pile}") for line in lines]
+    return [line.pad(PILE).at(f"pile{pile}") for line in lines]
 
 
 def _rims(moves: Sequence[Any], view: View, pile: int) -> dict[str, str]:
@@ -104,7 +104,7 @@ def _rims(moves: Sequence[Any], view: View, pile: int) -> dict[str, str]:
 def _card_above_others(cards: Sequence[Card], kind: str, words: Words, rim: str) -> Block:
     """The top card, its kind, and the number of cards beneath it."""
     style = "chosen" if rim == HEAVY else kind
-    box = boxed([f"{cards[-1]:^4}" if cards else "    "], style if cards else MUTED, rim)
+    box = draw_box([f"{cards[-1]:^4}" if cards else "    "], style if cards else MUTED, rim)
     beneath = words("board.beneath", count=len(cards) - 1) if len(cards) > 1 else ""
     return beside(box, [Text(), Text.of((words(f"board.{kind}"), kind)), Text.of((beneath, MUTED))])
 
@@ -134,16 +134,16 @@ def _seats(view: View, seating: Seating, wide: int, considered: Choice | None) -
                 (f" ({specials})".ljust(6), MUTED),
                 (("▼" * player.teeth).ljust(7), "teeth"),
             ),
-            Text.of(" " * HELD, _held(player, wide - HELD)),
+            Text.of(" " * HELD, _draw_hand(player, wide - HELD)),
         ]
     return lines
 
 
-def _held(player: Player, wide: int) -> Text:
+def _draw_hand(player: Player, wide: int) -> Text:
     """The cards of a hand, or their backs."""
     if not player.hand:
         return Text.of((f"{BACK * 2} " * player.hand_size, "back"))
-    return Text.of(*((f"{SIGNS.get(card, card)} ", _style(card)) for card in player.hand)).cut(wide)
+    return Text.of(*((f"{SIGNS.get(card, card)} ", _style(card)) for card in player.hand)).clip(wide)
 
 
 def _hand(view: View, seating: Seating, wide: int, considered: Choice | None) -> Block:
@@ -165,7 +165,7 @@ def _card_of(choice: Choice | None) -> Card | None:
 
 def _large(card: Card, words: Words, *, is_used: bool) -> Block:
     content = f"{SIGNS[card]} {card_name(card, words)}" if card in SPECIALS else f"  {card:^4}  "
-    box = boxed([content], "chosen" if is_used else _style(card), HEAVY if is_used else THIN)
+    box = draw_box([content], "chosen" if is_used else _style(card), HEAVY if is_used else THIN)
     return [line.at(f"card{card}") for line in box]
 
 
@@ -182,12 +182,12 @@ def _open_cards(view: View, seating: Seating, wide: int) -> Block:
     words, name = seating.words, seating.breadth(NAME, wide // 3)
     lines: Block = [Text(), Text.of((words("board.open_cards"), STRONG))]
     for number, pile in enumerate(view.piles):
-        label = Text.of(f"  {words('board.pile', pile=words(f'pile.{number}'))}").padded(name)
+        label = Text.of(f"  {words('board.pile', pile=words(f'pile.{number}'))}").pad(name)
         cards = _names(pile.cards, words) or words("board.none")
         if len(pile.targets) > 1:
             cards += f", {words('board.covered', cards=_names(pile.targets[:-1], words))}"
-        lines += Text.of(label, " ", cards).wrapped(wide, name + 1)
+        lines += Text.of(label, " ", cards).wrap(wide, name + 1)
     for seat, player in enumerate(view.players):
         cards = _names(player.penalties, words) or words("board.none")
-        lines += Text.of(seating.player(seat, name, on_turn=False), " ", cards).wrapped(wide, name + 1)
+        lines += Text.of(seating.player(seat, name, on_turn=False), " ", cards).wrap(wide, name + 1)
     return lines

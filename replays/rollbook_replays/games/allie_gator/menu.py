@@ -18,7 +18,7 @@ from rollbook.rules.allie_gator.moves import (
 )
 from rollbook.rules.allie_gator.view import View
 from rollbook.rules.game import Choices
-from rollbook_replays.games.presentation import MenuEntry, grouped
+from rollbook_replays.games.presentation import MenuEntry, group
 from rollbook_replays.games.seats import Seating
 
 
@@ -29,8 +29,8 @@ def menu(view: View, legal: Choices[Choice], seating: Seating) -> tuple[MenuEntr
     for kind, (name, entry_of) in _GROUPS.items():
         behind = [entry_of(view, choice, seating) for choice in choices if isinstance(choice, kind)]
         if behind:
-            note = _taken(view, seating) if kind is Snap else seating.words(f"menu.{name}.note")
-            entries.append(grouped(seating.words(f"menu.{name}"), note, behind))
+            note = _describe_taken(view, seating) if kind is Snap else seating.words(f"menu.{name}.note")
+            entries.append(group(seating.words(f"menu.{name}"), note, behind))
     return tuple(entries)
 
 
@@ -82,10 +82,10 @@ def _snap(view: View, choice: Snap, seating: Seating) -> MenuEntry:
     words = seating.words
     label = words("menu.snap") if choice.card is None else words("menu.snap.target", card=choice.card)
     spots = () if choice.card is None else (f"card{choice.card}",)
-    return MenuEntry(label, _taken(view, seating), choice, about=words("menu.snap.about"), spots=spots)
+    return MenuEntry(label, _describe_taken(view, seating), choice, about=words("menu.snap.about"), spots=spots)
 
 
-def _taken(view: View, seating: Seating) -> str:
+def _describe_taken(view: View, seating: Seating) -> str:
     at_chip = view.piles[view.chip]
     number = len(at_chip.targets) + len(at_chip.cards)
     key = "menu.snap.note.one" if number == 1 else "menu.snap.note.many"

@@ -21,7 +21,7 @@ from rollbook.rules.allie_gator.moves import (
     Steal,
 )
 from rollbook.rules.allie_gator.view import Pile, Player, View
-from rollbook_replays.games.picture import Picture, Shape, Zone, box, front, label, mark, placed, shape, solid, tooth
+from rollbook_replays.games.picture import Picture, Shape, Zone, box, front, label, mark, place_at, shape, solid, tooth
 from rollbook_replays.games.words import Words
 
 CARD: Final = 72
@@ -62,9 +62,11 @@ def picture(view: View, words: Words) -> Picture:
     own = hands[0][1] if len(hands) == 1 else ()
     shapes = [each for pile in (0, 1) for each in _pile(pile, view, own or (), words)]
     stock = (box(23, 32, "back", 5), label(view.stock_size, 34, 0, 20, "on-cloth strong"))
-    shapes.append(placed(262, 206, *stock, id="stock"))
+    shapes.append(place_at(262, 206, *stock, id="stock"))
     hit = box(40, 36, "hit", 8)
-    turns = placed(336, 206, hit, shape("path", d=_TURNS[view.clockwise], classes="face outline turns"), id="direction")
+    turns = place_at(
+        336, 206, hit, shape("path", d=_TURNS[view.clockwise], classes="face outline turns"), id="direction"
+    )
     zones = [Zone("board", *BOARD, (*shapes, turns))]
     if hands:
         zones.append(_hands(hands))
@@ -72,7 +74,7 @@ def picture(view: View, words: Words) -> Picture:
     return Picture(tuple(zones), _sentence(view, words))
 
 
-def touched(view: View, choice: Any) -> tuple[str, ...]:
+def list_touched(view: View, choice: Any) -> tuple[str, ...]:
     """The cards of the hand, and the pile, target, chip or seat that the choice affects."""
     things: tuple[str, ...] = ()
     match choice:
@@ -107,13 +109,13 @@ def _pile(pile: int, view: View, own: tuple[Card, ...], words: Words) -> Iterato
     shown: Pile = view.piles[pile]
     y = 4 + pile * LANE_STEP + LANE[1] / 2
     beneath = range(min(3, len(shown.cards) - 1), 0, -1)
-    cards = [placed(-206 - 4 * n, 3 * n, box(CARD, TALL, "under", 10)) for n in beneath]
-    cards.append(placed(-206, 0, *_card(shown.cards[-1] if shown.cards else None)))
+    cards = [place_at(-206 - 4 * n, 3 * n, box(CARD, TALL, "under", 10)) for n in beneath]
+    cards.append(place_at(-206, 0, *_card(shown.cards[-1] if shown.cards else None)))
     number = label(words.count("card", len(shown.cards)), -206, TALL / 2 + 23, 20)
-    lane = placed(280, y, box(*LANE, "face lane", 22), *cards, number, *_room(shown, own), id=f"pile-{pile}")
+    lane = place_at(280, y, box(*LANE, "face lane", 22), *cards, number, *_room(shown, own), id=f"pile-{pile}")
     yield lane
     target = shown.targets[-1] if shown.targets else None
-    yield placed(490, y, *_card(target), id=f"target-{pile}", classes="target")
+    yield place_at(490, y, *_card(target), id=f"target-{pile}", classes="target")
     covered = f" +{len(shown.targets) - 1}" if len(shown.targets) > 1 else ""
     yield label(words("board.target") + covered, 490, y + TALL / 2 + 23, 20)
     if pile == view.chip:
@@ -121,7 +123,7 @@ def _pile(pile: int, view: View, own: tuple[Card, ...], words: Words) -> Iterato
         face = (shape("path", d=FANGS, classes="fang"), shape("circle", cx=44, cy=13, r=7, classes="fang"))
         eye = shape("circle", cx=46, cy=13, r=3.4, classes="eye")
         drawn = shape("g", *jaws, *face, eye, transform="scale(.72)")
-        yield placed(128, y - LANE[1] / 2 - 2, drawn, id="chip")
+        yield place_at(128, y - LANE[1] / 2 - 2, drawn, id="chip")
 
 
 def _room(pile: Pile, own: tuple[Card, ...]) -> Iterator[Shape]:
@@ -151,7 +153,7 @@ def _card(card: Card | None) -> tuple[Shape, ...]:
         return (box(CARD, TALL, "face cell", 10),)
     if card in SPECIALS:
         sign = shape("path", d=_SIGNS[SPECIALS[card]], classes="outline special")
-        return (*solid(CARD, TALL), placed(0, 0, sign))
+        return (*solid(CARD, TALL), place_at(0, 0, sign))
     return (*solid(CARD, TALL), label(card, 0, 0, 42, "ink carved"))
 
 
@@ -165,7 +167,7 @@ def _hands(hands: list[tuple[int, tuple[Card, ...]]]) -> Zone:
             shapes.append(mark(seat, 14, y, 11))
         for place, card in enumerate(hand):
             x = side + HAND_STEP / 2 + place * HAND_STEP
-            shapes.append(placed(x, y, *_card(card), id=f"hand-{seat}-{place}"))
+            shapes.append(place_at(x, y, *_card(card), id=f"hand-{seat}-{place}"))
     most = max(HAND, *(len(hand) for _, hand in hands))
     return Zone("hand", side + most * HAND_STEP, len(hands) * (TALL + 18) + 4, tuple(shapes))
 
@@ -175,10 +177,10 @@ def _front(seat: int, player: Player) -> Zone:
     shapes = [
         tooth(11 + number * 19, 16, "tooth" if number < player.teeth else "missing") for number in range(MOST_TEETH)
     ]
-    shapes.append(placed(136, 16, box(17, 26, "back", 4), id=f"cards-{seat}"))
+    shapes.append(place_at(136, 16, box(17, 26, "back", 4), id=f"cards-{seat}"))
     shapes.append(label(player.hand_size, 154, 16, 19, "count strong"))
     rim = (box(34, 27, "rim", 5), label(len(player.penalties), 0, 0, 18, "count strong"))
-    shapes.append(placed(188, 16, *rim, id=f"penalties-{seat}"))
+    shapes.append(place_at(188, 16, *rim, id=f"penalties-{seat}"))
     return front(seat, 208, 32, shapes)
 
 

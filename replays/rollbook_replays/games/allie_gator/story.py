@@ -29,10 +29,10 @@ def story(move: Choice | Outcome, moment: Moment, seating: Seating) -> Iterator[
         else:
             yield sentence(moment.seat, "told.stolen", seating, card=card_name(move.card, words))
     else:
-        yield _chosen(move, moment.seat, seating)
+        yield _tell_choice(move, moment.seat, seating)
 
 
-def _chosen(move: Choice, seat: int, seating: Seating) -> Sentence:  # noqa: PLR0911 - one sentence for each choice
+def _tell_choice(move: Choice, seat: int, seating: Seating) -> Sentence:  # noqa: PLR0911 - one sentence for each choice
     words = seating.words
     if isinstance(move, Number):
         return sentence(seat, "told.number", seating, card=move.card, pile=words(f"pile.{move.pile}"))

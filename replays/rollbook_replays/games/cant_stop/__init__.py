@@ -5,9 +5,9 @@ from typing import Final
 from rollbook_replays.games.cant_stop.board import PALETTE, board
 from rollbook_replays.games.cant_stop.guide import GUIDE
 from rollbook_replays.games.cant_stop.menu import menu
-from rollbook_replays.games.cant_stop.picture import picture, touched
+from rollbook_replays.games.cant_stop.picture import list_touched, picture
 from rollbook_replays.games.cant_stop.story import score, story
 from rollbook_replays.games.cant_stop.texts import TEXTS
 from rollbook_replays.games.presentation import Presentation
 
-PRESENTATION: Final = Presentation(board, menu, story, TEXTS, PALETTE, picture, touched, score, GUIDE)
+PRESENTATION: Final = Presentation(board, menu, story, TEXTS, PALETTE, picture, list_touched, score, GUIDE)

@@ -5,7 +5,7 @@ from typing import Final
 
 from rollbook.rules.cant_stop.moves import RUNNERS, Advance, Rolled, Stop
 from rollbook.rules.cant_stop.view import Column, View
-from rollbook_replays.games.blocks import BLANK, PIPS, Block, Room, beside, thrown
+from rollbook_replays.games.blocks import BLANK, PIPS, Block, Room, beside, draw_dice
 from rollbook_replays.games.cant_stop.odds import chance, percent
 from rollbook_replays.games.presentation import NOTHING_MARKED, Spotlight
 from rollbook_replays.games.seats import Seating, seat_style, sign
@@ -67,9 +67,9 @@ def _columns(view: View, cell: int, rows: int, spotlight: Spotlight, now: View) 
             _field(column, HIGHEST - row - (HIGHEST - column.length) // 2, cell, _signs(view, column, spotlight, now))
             for column in view.columns
         ]
-        lines.append(Text.joined(" ", fields))
+        lines.append(Text.join(" ", fields))
         if rows > 1:
-            lines.append(Text.joined(" ", [_ground(field, cell) for field in fields]))
+            lines.append(Text.join(" ", [_ground(field, cell) for field in fields]))
     return lines
 
 
@@ -118,7 +118,7 @@ def _field(column: Column, height: int, cell: int, signs: dict[int, Text]) -> Te
     if not 1 <= height <= column.length:
         return Text.of(" " * cell)
     if column.winner is not None:
-        return _won(column, column.winner, height, cell)
+        return _draw_won(column, column.winner, height, cell)
     here = signs.get(height, Text())
     if height == column.length:
         return _on("number", here + Text.of(str(column.number)), cell).at(column.number)
@@ -127,10 +127,10 @@ def _field(column: Column, height: int, cell: int, signs: dict[int, Text]) -> Te
 
 def _on(style: str, signs: Text, cell: int) -> Text:
     """Signs on their ground, cut to the width of a cell; the last span is always ground."""
-    return Text.of(signs.cut(cell).centred(cell)).styled(style)
+    return Text.of(signs.clip(cell).centre(cell)).with_style(style)
 
 
-def _won(column: Column, seat: int, height: int, cell: int) -> Text:
+def _draw_won(column: Column, seat: int, height: int, cell: int) -> Text:
     """A field of a won column: the number field with the winner's signs, and the closed fields below."""
     if height == column.length:
         return Text.of((f"{sign(seat)}{column.number}{sign(seat)}".center(cell), f"{seat_style(seat)} strong filled"))
@@ -152,11 +152,11 @@ def _panel(view: View, seating: Seating, spotlight: Spotlight, wide: int) -> Blo
     before = _before_a_bust(view, spotlight)
     if before is not None and before.seat is not None:
         lines.append(Text.of(seating.mark(before.seat), " ", (words("board.bust"), "placed")))
-        return [*lines, *thrown([PIPS[face] for face in spotlight.last.dice], ["placed"] * DICE)]
+        return [*lines, *draw_dice([PIPS[face] for face in spotlight.last.dice], ["placed"] * DICE)]
     lines.append(_runners(view, seating))
     faces = [PIPS[face] for face in view.dice] or [BLANK] * DICE
     styles, sums = _pairs(view, spotlight)
-    return [*lines, *thrown(faces, styles), sums]
+    return [*lines, *draw_dice(faces, styles), sums]
 
 
 def _pairs(view: View, spotlight: Spotlight) -> tuple[list[str], Text]:
@@ -178,7 +178,7 @@ def _pairs(view: View, spotlight: Spotlight) -> tuple[list[str], Text]:
         else:
             styles = [MUTED if die in dice else style for die, style in enumerate(styles)]
     below = (f"{f'={of_die[die]}' if die in of_die else '':^{DIE}}" for die in range(DICE))
-    return styles, Text.joined(" ", [Text.of((said, style)) for said, style in zip_longest(below, styles)])
+    return styles, Text.join(" ", [Text.of((said, style)) for said, style in zip_longest(below, styles)])
 
 
 def _runners(view: View, seating: Seating) -> Text:

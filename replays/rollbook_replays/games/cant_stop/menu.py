@@ -19,7 +19,7 @@ def _entry(view: View, choice: Choice, seating: Seating) -> MenuEntry:
         note = words("menu.roll.note", percent=percent(chance(view)))
         return MenuEntry(words("menu.roll"), note, choice, about=words("menu.roll.about"))
     if isinstance(choice, Stop):
-        return MenuEntry(words("menu.stop"), _kept(view, seating), choice, about=words("menu.stop.about"))
+        return MenuEntry(words("menu.stop"), _describe_kept(view, seating), choice, about=words("menu.stop.about"))
     columns = choice.columns
     if len(set(columns)) < len(columns):
         label = words("menu.two_steps", column=columns[0])
@@ -38,7 +38,7 @@ def _reaches_top(view: View, number: int, steps: int) -> bool:
     return (column.runner or column.markers[view.seat or 0]) + steps == column.length
 
 
-def _kept(view: View, seating: Seating) -> str:
+def _describe_kept(view: View, seating: Seating) -> str:
     """The steps and columns that a stop now would keep, in words."""
     words = seating.words
     won = [column.number for column in view.columns if column.runner == column.length]

@@ -17,7 +17,7 @@ from rollbook_replays.games.picture import (
     label,
     mark,
     pips,
-    placed,
+    place_at,
     shape,
 )
 from rollbook_replays.games.seats import seat_style
@@ -50,13 +50,13 @@ def picture(view: View, words: Words) -> Picture:
     return Picture(tuple(zones), _sentence(view, words))
 
 
-def touched(view: View, choice: Any) -> tuple[str, ...]:
+def list_touched(view: View, choice: Any) -> tuple[str, ...]:
     """The fields that runners would reach."""
     if not isinstance(choice, Advance):
         return ()
     by_number = {column.number: column for column in view.columns}
     return tuple(
-        f"field-{number}-{_reached(by_number[number], view.seat) + choice.columns.count(number)}"
+        f"field-{number}-{_reached_height(by_number[number], view.seat) + choice.columns.count(number)}"
         for number in sorted(set(choice.columns))
     )
 
@@ -65,10 +65,10 @@ def _held(view: View, seat: int) -> Iterator[Shape]:
     won = [column.number for column in view.columns if column.winner == seat]
     for place, number in enumerate(won):
         slot = box(SLOT - 8, 30, "rim", 8)
-        yield placed(SLOT / 2 + place * SLOT, 17, slot, label(number, 0, 0, 20, "count strong"), id=f"held-{number}")
+        yield place_at(SLOT / 2 + place * SLOT, 17, slot, label(number, 0, 0, 20, "count strong"), id=f"held-{number}")
 
 
-def _reached(column: Column, seat: int | None) -> int:
+def _reached_height(column: Column, seat: int | None) -> int:
     return column.runner or (0 if seat is None else column.markers[seat])
 
 
@@ -78,16 +78,16 @@ def _column(column: Column, seat: int, x: float) -> Shape:
     parts = [_field(column, seat, height) for height in range(1, column.length + 1)]
     top = GROUND - (column.length - 1) * UP
     if column.winner is not None:
-        parts.append(placed(0, top, mark(column.winner, 0, 0, 12, "stamp"), id=f"won-{column.number}"))
+        parts.append(place_at(0, top, mark(column.winner, 0, 0, 12, "stamp"), id=f"won-{column.number}"))
     elif column.runner < column.length and column.length not in column.markers:
-        parts.append(placed(0, top, shape("path", d=FLAG, classes="flag")))
+        parts.append(place_at(0, top, shape("path", d=FLAG, classes="flag")))
     if column.runner:
         y = GROUND - (column.runner - 1) * UP
         aside = 12 if column.runner in column.markers else 0
         pawn = shape("path", d=PAWN, classes="pawn")
-        parts.append(placed(aside, y, pawn, id=f"runner-{column.number}"))
+        parts.append(place_at(aside, y, pawn, id=f"runner-{column.number}"))
     parts.append(label(column.number, 0, GROUND + 40, 26, "on-cloth strong"))
-    return placed(x, 0, *parts, id=f"column-{column.number}")
+    return place_at(x, 0, *parts, id=f"column-{column.number}")
 
 
 def _field(column: Column, seat: int, height: int) -> Shape:
@@ -100,7 +100,7 @@ def _field(column: Column, seat: int, height: int) -> Shape:
     field = box(WIDTH, HEIGHT, f"face {classes}")
     aside = -12 if column.runner == height and here else 0
     markers = _markers(here, column.number, aside)
-    return placed(0, GROUND - (height - 1) * UP, field, *markers, id=f"field-{column.number}-{height}")
+    return place_at(0, GROUND - (height - 1) * UP, field, *markers, id=f"field-{column.number}-{height}")
 
 
 def _markers(seats: list[int], column: int, aside: float) -> Iterator[Shape]:
@@ -108,7 +108,7 @@ def _markers(seats: list[int], column: int, aside: float) -> Iterator[Shape]:
     for place, seat in enumerate(seats):
         x = aside + room * ((place + 0.5) / len(seats) - 0.5)
         size = 10 if len(seats) == 1 else 5 if len(seats) > 2 or aside else 7.5  # noqa: PLR2004 - as many as fit
-        yield placed(x, 0, mark(seat, 0, 0, size), id=f"marker-{column}-{seat}")
+        yield place_at(x, 0, mark(seat, 0, 0, size), id=f"marker-{column}-{seat}")
 
 
 def _sentence(view: View, words: Words) -> str:

@@ -6,8 +6,8 @@ from rollbook_replays.games.presentation import Presentation
 from rollbook_replays.games.raffzahn.board import PALETTE, board
 from rollbook_replays.games.raffzahn.guide import GUIDE
 from rollbook_replays.games.raffzahn.menu import menu
-from rollbook_replays.games.raffzahn.picture import picture, touched
+from rollbook_replays.games.raffzahn.picture import list_touched, picture
 from rollbook_replays.games.raffzahn.story import score, story
 from rollbook_replays.games.raffzahn.texts import TEXTS
 
-PRESENTATION: Final = Presentation(board, menu, story, TEXTS, PALETTE, picture, touched, score, GUIDE)
+PRESENTATION: Final = Presentation(board, menu, story, TEXTS, PALETTE, picture, list_touched, score, GUIDE)

@@ -5,7 +5,7 @@ from typing import Final
 from rollbook.rules.raffzahn.moves import ROTTEN, STAR, TEETH, THROWS, Roll, Rolled, Surrender, Take
 from rollbook.rules.raffzahn.view import Row, View
 from rollbook_replays.games import blocks
-from rollbook_replays.games.blocks import BLANK, HEAVY, PIPS, THIN, Block, Face, Room, beside, boxed, numbered
+from rollbook_replays.games.blocks import BLANK, HEAVY, PIPS, THIN, Block, Face, Room, beside, draw_box, number_face
 from rollbook_replays.games.presentation import NOTHING_MARKED, Spotlight
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.text import MUTED, STRONG, Text
@@ -50,7 +50,7 @@ def board(view: View, seating: Seating, room: Room, spotlight: Spotlight = NOTHI
     return [*lines, *out] if len(lines) + len(out) <= room.height else lines
 
 
-def _considered(spotlight: Spotlight) -> tuple[int, ...]:
+def _considered_tiles(spotlight: Spotlight) -> tuple[int, ...]:
     """The tiles of the choice under the cursor."""
     choice = spotlight.considered
     if isinstance(choice, Take):
@@ -65,7 +65,7 @@ def _out(view: View, seating: Seating, wide: int) -> Block:
     if not view.out:
         return []
     said = seating.words("board.out", tiles=", ".join(map(str, view.out)))
-    return [Text(), *Text.of((said, MUTED)).wrapped(wide, indent=2)]
+    return [Text(), *Text.of((said, MUTED)).wrap(wide, indent=2)]
 
 
 def _middle(view: View, wide: int, spotlight: Spotlight) -> Block:
@@ -81,7 +81,7 @@ def _tile(tile: int, view: View, wide: int, spotlight: Spotlight) -> Block:
     if tile not in view.middle:
         return [Text.of(" " * wide), Text.of(("·".center(wide), "gone"))]
     number = (f"{tile}".center(wide), "tile")
-    if tile in _considered(spotlight):
+    if tile in _considered_tiles(spotlight):
         number = (f"→{tile}←".center(wide), "considered")
     elif tile == view.announced:
         number = (f"»{tile}«".center(wide), "announced")
@@ -100,7 +100,7 @@ def _dice(view: View, seating: Seating, spotlight: Spotlight) -> Block:
     faces = [_face(face) for face in thrown] or [BLANK] * len(styles)
     again = spotlight.considered.dice if isinstance(spotlight.considered, Roll) else ()
     boxes = [
-        [line.at(f"die{die}") for line in boxed(face, style if thrown else MUTED, HEAVY if die in again else THIN)]
+        [line.at(f"die{die}") for line in draw_box(face, style if thrown else MUTED, HEAVY if die in again else THIN)]
         for die, (face, style) in enumerate(zip(faces, styles, strict=True))
     ]
     return [*beside(*boxes), Text.of((caption[:DICE_WIDTH], MUTED))]
@@ -112,7 +112,7 @@ def _face(face: str) -> Face:
     if face == ROTTEN:
         return ROTTEN_TOOTH
     number = int(face)
-    return PIPS[number] if number in PIPS else numbered(number)
+    return PIPS[number] if number in PIPS else number_face(number)
 
 
 def _seats(view: View, seating: Seating, wide: int, spotlight: Spotlight) -> Block:
@@ -128,7 +128,7 @@ def _seats(view: View, seating: Seating, wide: int, spotlight: Spotlight) -> Blo
 
 def _in_front(line: Text, row: Row, announced: int | None, wide: int, spotlight: Spotlight) -> Block:
     """The open row, then the safe row in brackets, wrapped into lines."""
-    considered = _considered(spotlight)
+    considered = _considered_tiles(spotlight)
     taken = {move.tile for move in spotlight.moves if isinstance(move, Take)}
     tiles = []
     for tile in row.open_tiles:

@@ -3,7 +3,7 @@
 from rollbook.rules.game import Choices
 from rollbook.rules.raffzahn.moves import DICE, TEETH, THROWS, Choice, Pass, Roll, Surrender, Take
 from rollbook.rules.raffzahn.view import View
-from rollbook_replays.games.presentation import MenuEntry, grouped
+from rollbook_replays.games.presentation import MenuEntry, group
 from rollbook_replays.games.seats import Seating
 
 BLUE = (1, 2)
@@ -27,7 +27,7 @@ def menu(view: View, legal: Choices[Choice], seating: Seating) -> tuple[MenuEntr
             others.append(_other(view, choice, seating))
     for dice in sorted(throws, key=lambda dice: (-len(dice), dice)):
         label = words("menu.roll", dice=dice_said(dice, seating))
-        others.append(grouped(label, words("menu.roll.announcing"), throws[dice]))
+        others.append(group(label, words("menu.roll.announcing"), throws[dice]))
     return (*others, *passes)
 
 

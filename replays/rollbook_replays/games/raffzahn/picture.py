@@ -16,7 +16,7 @@ from rollbook_replays.games.picture import (
     label,
     mark,
     pips,
-    placed,
+    place_at,
     polygon,
     shape,
     solid,
@@ -61,7 +61,7 @@ def picture(view: View, words: Words) -> Picture:
     return Picture(tuple(zones), _sentence(view, words))
 
 
-def touched(view: View, choice: Any) -> tuple[str, ...]:
+def list_touched(view: View, choice: Any) -> tuple[str, ...]:
     """The tile taken or announced with its place in the middle, the dice thrown, or the tiles given up."""
     match choice:
         case Take():
@@ -81,17 +81,17 @@ def _of_tile(tile: int, view: View) -> tuple[str, ...]:
 def _tile(tile: int, view: View, owners: dict[int, tuple[int, bool]], x: float, y: float) -> Shape:
     if tile in view.middle:
         classes = "tile announced" if tile == view.announced else "tile"
-        return placed(
+        return place_at(
             x, y, *solid(WIDTH, HEIGHT), label(tile, 0, 0, 30, "ink carved"), id=f"tile-{tile}", classes=classes
         )
     hole = box(WIDTH, HEIGHT, "face cell", 10)
     number = label(tile, -16, 0, 23, "dim strong")
     if tile not in owners:
         gone = shape("line", x1=-36, y1=0, x2=4, y2=0, classes="out")
-        return placed(x, y, hole, number, gone, id=f"place-{tile}")
+        return place_at(x, y, hole, number, gone, id=f"place-{tile}")
     seat, is_safe = owners[tile]
     lock = [shape("line", x1=10, y1=18, x2=34, y2=18, classes="bolt")] if is_safe else []
-    return placed(x, y, hole, number, mark(seat, 22, 0, 10), *lock, id=f"place-{tile}")
+    return place_at(x, y, hole, number, mark(seat, 22, 0, 10), *lock, id=f"place-{tile}")
 
 
 def _face(face: str) -> Iterator[Shape]:
@@ -117,16 +117,16 @@ def _front(seat: int, row: Row, announced: int | None) -> Zone:
         )
         classes = "tile safe" if tile in row.safe_tiles else "tile announced" if tile == announced else "tile"
         number = label(tile, 0, 0, 22, "ink carved")
-        shapes.append(placed(x, y, *solid(SMALL, SMALL_HEIGHT, 8), number, id=f"tile-{tile}", classes=classes))
+        shapes.append(place_at(x, y, *solid(SMALL, SMALL_HEIGHT, 8), number, id=f"tile-{tile}", classes=classes))
     lines = max(1, -(-len(tiles) // IN_A_ROW))
     return front(seat, IN_A_ROW * (SMALL + 4), lines * (SMALL_HEIGHT + 10), shapes)
 
 
 def _sentence(view: View, words: Words) -> str:
-    dice = words("picture.dice", dice=words.both(_said(face, words) for face in view.dice)) if view.dice else ""
+    dice = words("picture.dice", dice=words.both(_face_text(face, words) for face in view.dice)) if view.dice else ""
     middle = words("picture.middle", count=len(view.middle))
     return " ".join(part for part in (middle, dice) if part)
 
 
-def _said(face: str, words: Words) -> str:
+def _face_text(face: str, words: Words) -> str:
     return {STAR: words("picture.star"), ROTTEN: words("picture.rotten_tooth")}.get(face, face)

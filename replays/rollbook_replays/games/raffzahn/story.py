@@ -33,21 +33,21 @@ def story(move: Choice | Outcome, moment: Moment, seating: Seating) -> Iterator[
     if isinstance(move, FirstSeat):
         yield sentence(move.seat, "told.first_seat", seating)
     elif isinstance(move, Rolled):
-        yield from _thrown(move, moment, seating)
+        yield from _tell_throw(move, moment, seating)
     elif isinstance(move, Roll):
         if move.announce is not None:
             yield sentence(seat, "told.announces", seating, tile=move.announce)
         dice = dice_said(move.dice, seating)
         yield sentence(seat, "told.rolls_on", seating, dice=dice)
     elif isinstance(move, Take):
-        yield _taken(move, moment, seating)
+        yield _tell_take(move, moment, seating)
     elif isinstance(move, Pass):
         yield sentence(seat, "told.passes", seating)
     else:
         yield sentence(seat, "told.surrenders", seating, tiles=words.both(move.tiles))
 
 
-def _thrown(move: Rolled, moment: Moment, seating: Seating) -> Iterator[Sentence]:
+def _tell_throw(move: Rolled, moment: Moment, seating: Seating) -> Iterator[Sentence]:
     seat, before, after = moment.seat, moment.before, moment.after
     signs = {STAR: "★", ROTTEN: seating.words("told.rotten_tooth")}
     faces = [signs.get(face, face) for face in move.dice]
@@ -71,7 +71,7 @@ def _thrown(move: Rolled, moment: Moment, seating: Seating) -> Iterator[Sentence
         yield sentence(seat, "told.misses", seating)
 
 
-def _taken(move: Take, moment: Moment, seating: Seating) -> Sentence:
+def _tell_take(move: Take, moment: Moment, seating: Seating) -> Sentence:
     how = seating.words("told.face_down") if move.safe else ""
     dice, rows = ((), ()) if moment.before is None else (moment.before.dice, moment.before.rows)
     robbed = next((other for other, row in enumerate(rows) if move.tile in row.open_tiles), None)

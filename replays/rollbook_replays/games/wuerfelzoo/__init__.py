@@ -7,8 +7,8 @@ from rollbook_replays.games.wuerfelzoo.animals import PALETTE
 from rollbook_replays.games.wuerfelzoo.board import board
 from rollbook_replays.games.wuerfelzoo.guide import GUIDE
 from rollbook_replays.games.wuerfelzoo.menu import menu
-from rollbook_replays.games.wuerfelzoo.picture import alike, picture, touched
+from rollbook_replays.games.wuerfelzoo.picture import alike, list_touched, picture
 from rollbook_replays.games.wuerfelzoo.story import score, story
 from rollbook_replays.games.wuerfelzoo.texts import TEXTS
 
-PRESENTATION: Final = Presentation(board, menu, story, TEXTS, PALETTE, picture, touched, score, GUIDE, alike)
+PRESENTATION: Final = Presentation(board, menu, story, TEXTS, PALETTE, picture, list_touched, score, GUIDE, alike)

@@ -63,7 +63,7 @@ def long(face: str, words: Words) -> str:
     return SIGNS[face] if face == DOUBLE else f"{SIGNS[face]} {capital(face, words)}"
 
 
-def counted(faces: Iterable[str], words: Words) -> str:
+def count_faces(faces: Iterable[str], words: Words) -> str:
     """The number of dice of each face, from large to small, in words."""
     among = list(faces)
     return ", ".join(words.count(f"animal.{face}", among.count(face)) for face in LARGE_TO_SMALL if face in among)

@@ -8,7 +8,7 @@ from typing import Final
 from rollbook.rules.wuerfelzoo.moves import AXES, DOUBLE, NO_FACE, PENALTIES, Play
 from rollbook.rules.wuerfelzoo.view import DieInFront, View
 from rollbook_replays.games import blocks
-from rollbook_replays.games.blocks import HEAVY, THIN, Block, Room, beside, boxed, breadth, flow
+from rollbook_replays.games.blocks import HEAVY, THIN, Block, Room, beside, breadth, draw_box, flow
 from rollbook_replays.games.presentation import NOTHING_MARKED, Spotlight
 from rollbook_replays.games.seats import BEFORE_NAME, Seating
 from rollbook_replays.games.wuerfelzoo.animals import LARGE_TO_SMALL, capital, dice_of, long, short, style_of
@@ -92,11 +92,11 @@ def _middle(view: View, seating: Seating, wide: int, rim: str) -> Block:
     waiting = words("board.bag", dice=words.count("die", len(view.bag)))
     title += Text.of((f"  {waiting}" + (f", {words('board.box', count=len(view.box))}" if view.box else ""), MUTED))
     if view.species is None:
-        empty = boxed([words("board.middle_empty").center(30)], MUTED)
+        empty = draw_box([words("board.middle_empty").center(30)], MUTED)
         return [title, *(Text.of("  ", line) for line in empty), Text()]
     faces = [view.species] * len(view.middle) + [DOUBLE] * len(view.doubles)
-    large = [boxed([f" {long(face, words)} "], style_of(face), rim) for face in faces]
-    small = [boxed([short(face, words)], style_of(face), rim) for face in faces]
+    large = [draw_box([f" {long(face, words)} "], style_of(face), rim) for face in faces]
+    small = [draw_box([short(face, words)], style_of(face), rim) for face in faces]
     dice = large if sum(map(breadth, large)) <= wide - BESIDE_MIDDLE else small
     laid = words.count(f"animal.{view.species}", len(view.middle))
     said = [Text.of(words("board.in_the_middle"), " ", (laid, STRONG))]
@@ -150,7 +150,7 @@ def _die(die: int, face: str, marked: Marked, size: int) -> Block:
     elif size == LARGEST:
         content = ["", "", long(face, words).center(LONGEST + 2), "", ""]
     wide = width(max(content, key=width))
-    box = boxed([line.ljust(wide) for line in content], style, marked.rim(die))
+    box = draw_box([line.ljust(wide) for line in content], style, marked.rim(die))
     if letter:
         edge = box[0].plain
         box[0] = Text.of((edge[0], style), (letter, STRONG), (edge[2:], style))

@@ -13,7 +13,7 @@ def _line(path: str) -> Shape:
     return shape("path", d=path, classes="animal")
 
 
-def _filled(path: str) -> Shape:
+def _fill(path: str) -> Shape:
     return shape("path", d=path, classes="animal-ink")
 
 
@@ -46,7 +46,7 @@ _ANIMALS: Final[dict[str, Callable[[], Drawing]]] = {
     "fox": lambda: (
         _line("M-14 -14 L-13 1 L0 15 L13 1 L14 -14 L6 -7 L-6 -7 Z"),
         *_eyes(-1),
-        _filled("M-2.6 10 L2.6 10 L0 14 Z"),
+        _fill("M-2.6 10 L2.6 10 L0 14 Z"),
     ),
     "boar": lambda: (
         _ring(0, 0, 13),
@@ -62,7 +62,7 @@ _ANIMALS: Final[dict[str, Callable[[], Drawing]]] = {
         _ring(-11, -10, 5),
         _ring(11, -10, 5),
         *_eyes(-1),
-        _filled("M-3.5 5 L3.5 5 L0 9 Z"),
+        _fill("M-3.5 5 L3.5 5 L0 9 Z"),
         _line("M-4 12 Q0 9 4 12"),
     ),
     "elephant": lambda: (

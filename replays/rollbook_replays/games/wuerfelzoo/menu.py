@@ -10,7 +10,7 @@ from rollbook.rules.game import Choices
 from rollbook.rules.wuerfelzoo.moves import AXES, Bear, Boar, Choice, Fox, Play, Reroll, Squirrel, Worm
 from rollbook.rules.wuerfelzoo.turn_choices import PlayOffer, TurnChoices
 from rollbook.rules.wuerfelzoo.view import View
-from rollbook_replays.games.presentation import Menu, MenuEntry, Picking, Piece, grouped
+from rollbook_replays.games.presentation import Menu, MenuEntry, Picking, Piece, group
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
 from rollbook_replays.games.wuerfelzoo.animals import LARGE_TO_SMALL, faces_of, long, name_of, short, style_of
@@ -88,7 +88,7 @@ def _by_seat(choices: Sequence[tuple[int, Choice]], key: str, dice: _Dice) -> tu
         about = seating.words(f"{key}.about")
         entry = MenuEntry(label, dice.others(die), choice, about=about, spots=dice.spots(die))
         of_seat.setdefault(seat, {}).setdefault(dice.alike(die), entry)
-    return tuple(grouped(_whose(key, seat, seating), "", list(of_seat[seat].values())) for seat in sorted(of_seat))
+    return tuple(group(_whose(key, seat, seating), "", list(of_seat[seat].values())) for seat in sorted(of_seat))
 
 
 def _whose(key: str, seat: int, seating: Seating) -> str:
@@ -127,7 +127,7 @@ def _worms(choices: Sequence[Worm], dice: _Dice) -> tuple[MenuEntry, ...]:
             for choice in choices
             if choice.own == own
         ]
-        entries.append(grouped(words("menu.worm.die", die=die), others, targets))
+        entries.append(group(words("menu.worm.die", die=die), others, targets))
     return tuple(entries)
 
 
@@ -162,24 +162,24 @@ def _turn(view: View, offered: TurnChoices, words: Words) -> Picking:
     if fitting:
         fitting |= set(offered.doubles)
     return Picking(
-        tuple(pieces), lambda picked: _picked(sorted(picked), offered, words), offers, frozenset(fitting or own)
+        tuple(pieces), lambda picked: _list_picked(sorted(picked), offered, words), offers, frozenset(fitting or own)
     )
 
 
 def _offer(offer: PlayOffer, number: int, offered: TurnChoices, words: Words) -> MenuEntry:
     """A play of so many animals of a species, without doubling dice."""
     dice = offer.dice[:number]
-    _, does = _judged(list(dice), offered, words)
+    _, does = _judge_play(list(dice), offered, words)
     animals, _, effect = does.partition(": ")
     label = words("picking.lay_these", animals=animals)
     about = words(f"ability.{offer.species}.about")
     return MenuEntry(label, effect, Play(tuple(sorted(dice))), brief=animals, about=about)
 
 
-def _picked(dice: list[int], offered: TurnChoices, words: Words) -> tuple[MenuEntry, ...]:
+def _list_picked(dice: list[int], offered: TurnChoices, words: Words) -> tuple[MenuEntry, ...]:
     """The entries for picked dice: play them or throw them again, as far as that is legal."""
     named = tuple(dice)
-    why_not, does = _judged(dice, offered, words)
+    why_not, does = _judge_play(dice, offered, words)
     about = "" if why_not else words(f"ability.{_species(dice, offered)}.about")
     lay = MenuEntry(words("picking.lay"), why_not or does, None if why_not else Play(named), about=about)
     if not named:
@@ -193,7 +193,7 @@ def _species(named: list[int], offered: TurnChoices) -> str:
     return next(offer.species for offer in offered.plays if set(offer.dice) & set(named))
 
 
-def _judged(named: list[int], offered: TurnChoices, words: Words) -> tuple[str, str]:
+def _judge_play(named: list[int], offered: TurnChoices, words: Words) -> tuple[str, str]:
     """Why the dice cannot be played (empty if they can), and the effect of playing them."""
     if not offered.plays:
         return words("picking.none_fits"), ""

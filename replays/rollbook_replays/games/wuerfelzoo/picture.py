@@ -4,9 +4,9 @@ from typing import Any, Final
 
 from rollbook.rules.wuerfelzoo.moves import AXES, NO_FACE, Bear, Boar, Fox, Play, Reroll, Squirrel, Worm
 from rollbook.rules.wuerfelzoo.view import DieInFront, View
-from rollbook_replays.games.picture import Picture, Shape, Zone, die, front, label, placed, shape, thrown
+from rollbook_replays.games.picture import Picture, Shape, Zone, die, front, label, place_at, shape, thrown
 from rollbook_replays.games.words import Words
-from rollbook_replays.games.wuerfelzoo.animals import LARGE_TO_SMALL, counted, faces_of, name_of
+from rollbook_replays.games.wuerfelzoo.animals import LARGE_TO_SMALL, count_faces, faces_of, name_of
 from rollbook_replays.games.wuerfelzoo.drawings import face
 
 STEP: Final = 64
@@ -26,7 +26,7 @@ def picture(view: View, words: Words) -> Picture:
     return Picture(tuple(zones), _sentence(view, words), has_pens=True)
 
 
-def touched(_view: View, choice: Any) -> tuple[str, ...]:
+def list_touched(_view: View, choice: Any) -> tuple[str, ...]:
     """The dice that are played, thrown, moved or lost, and the seat that gets a die."""
     match choice:
         case Play() | Reroll():
@@ -74,11 +74,11 @@ def _middle(view: View, words: Words) -> list[Shape]:
     drawn = faces[:MOST_IN_MIDDLE]
     left = width / 2 - (len(drawn) - 1) * step / 2
     shapes = [
-        placed(left + place * step, height / 2 - 22, _scaled(number, name, scale), id=f"laid-{number}")
+        place_at(left + place * step, height / 2 - 22, _scaled(number, name, scale), id=f"laid-{number}")
         for place, (number, name) in enumerate(drawn)
     ]
     more = f" (+{len(faces) - len(drawn)})" if len(faces) > len(drawn) else ""
-    said = words("picture.in_the_middle", animals=counted([view.species] * len(view.middle), words))
+    said = words("picture.in_the_middle", animals=count_faces([view.species] * len(view.middle), words))
     return [mat, *shapes, label(said + more, width / 2, height - 66, 24), *_ability(view, words)]
 
 
@@ -97,9 +97,9 @@ def _sentence(view: View, words: Words) -> str:
     faces = faces_of(view)
     middle = words("board.middle_empty")
     if view.species is not None:
-        middle = words("picture.in_the_middle", animals=counted([view.species] * len(view.middle), words))
+        middle = words("picture.in_the_middle", animals=count_faces([view.species] * len(view.middle), words))
     seats = (
-        words("picture.in_front", seat=seat + 1, animals=counted([faces[one.die] for one in dice], words))
+        words("picture.in_front", seat=seat + 1, animals=count_faces([faces[one.die] for one in dice], words))
         for seat, dice in enumerate(view.dice)
         if dice
     )

@@ -22,7 +22,7 @@ from rollbook.rules.wuerfelzoo.view import View
 from rollbook_replays.games.presentation import Moment, Sentence, sentence
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
-from rollbook_replays.games.wuerfelzoo.animals import counted, faces_of, name_of
+from rollbook_replays.games.wuerfelzoo.animals import count_faces, faces_of, name_of
 
 
 def story(move: Choice | Outcome, moment: Moment, seating: Seating) -> Iterator[Sentence]:
@@ -35,9 +35,9 @@ def story(move: Choice | Outcome, moment: Moment, seating: Seating) -> Iterator[
         yield sentence(move.seat, "told.draws", seating, dice=drawn, is_implied=True)
     elif isinstance(move, Rolled):
         seat = _thrower(move.dice, moment)
-        yield sentence(seat, "told.throws", seating, dice=counted(move.faces, words))
+        yield sentence(seat, "told.throws", seating, dice=count_faces(move.faces, words))
     else:
-        yield _chosen(move, moment, seating)
+        yield _tell_choice(move, moment, seating)
 
 
 def _thrower(dice: Iterable[int], moment: Moment) -> int:
@@ -49,30 +49,30 @@ def _thrower(dice: Iterable[int], moment: Moment) -> int:
     return moment.seat
 
 
-def _chosen(move: Choice, moment: Moment, seating: Seating) -> Sentence:
+def _tell_choice(move: Choice, moment: Moment, seating: Seating) -> Sentence:
     seat, words = moment.seat, seating.words
     faces = {} if moment.before is None else faces_of(moment.before)
     if isinstance(move, Play):
-        shown = counted((faces.get(die, NO_FACE) for die in move.dice), words)
+        shown = count_faces((faces.get(die, NO_FACE) for die in move.dice), words)
         return sentence(seat, "told.lays", seating, dice=shown)
     if isinstance(move, Reroll):
-        shown = counted((faces.get(die, NO_FACE) for die in move.dice), words)
+        shown = count_faces((faces.get(die, NO_FACE) for die in move.dice), words)
         return sentence(seat, "told.rerolls", seating, dice=shown)
     if isinstance(move, Squirrel):
         return sentence(seat, "told.squirrel", seating, other=seating.name(move.target))
     if isinstance(move, Worm):
-        own, other = _named(move.own, faces, words), seating.name(move.target)
+        own, other = _name_die(move.own, faces, words), seating.name(move.target)
         return sentence(seat, "told.worm", seating, die=own, other=other)
     if isinstance(move, Boar):
-        own, other = _named(move.own, faces, words), _named(move.other, faces, words)
+        own, other = _name_die(move.own, faces, words), _name_die(move.other, faces, words)
         return sentence(seat, "told.boar", seating, die=own, other=other)
-    return sentence(seat, _KEYS[type(move)], seating, die=_named(move.die, faces, words))
+    return sentence(seat, _KEYS[type(move)], seating, die=_name_die(move.die, faces, words))
 
 
 _KEYS = {Bear: "told.bear", Fox: "told.fox"}
 
 
-def _named(die: int, faces: dict[int, str], words: Words) -> str:
+def _name_die(die: int, faces: dict[int, str], words: Words) -> str:
     return name_of(faces.get(die, NO_FACE), words)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from rollbook.cli.exits import Exit, counted, usage
+from rollbook.cli.exits import Exit, count_noun, usage
 from rollbook.cli.json_lines import AsJson, print_json
 from rollbook.storage.backup import BackupRefused, BackupUnreadable, back_up, put_back
 from rollbook.storage.backup import verify as verify_backup
@@ -48,7 +48,7 @@ def backup(
         checksum was compared.
     """
     if verify is not None:
-        return _verified(verify.expanduser(), as_json=as_json)
+        return _verify(verify.expanduser(), as_json=as_json)
     if data is None or out is None:
         return usage("name the data and the target: --data and --out; rollbook backup --help explains it")
     target = out.expanduser()
@@ -67,7 +67,9 @@ def backup(
         print(
             "rollbook backup: no store is in there; back up your Redis by its own means, before this", file=sys.stderr
         )
-    print(f"rollbook backup: {counted(saved.files, 'file', 'files')}, {target.stat().st_size:,} bytes", file=sys.stderr)
+    print(
+        f"rollbook backup: {count_noun(saved.files, 'file', 'files')}, {target.stat().st_size:,} bytes", file=sys.stderr
+    )
     _tell(target, saved.files, has_store=saved.store, as_json=as_json)
     return Exit.GOOD
 
@@ -81,13 +83,13 @@ def _tell(backup: Path, files: int, *, has_store: bool | None, as_json: bool) ->
         print(backup)
 
 
-def _verified(backup: Path, *, as_json: bool) -> Exit:
+def _verify(backup: Path, *, as_json: bool) -> Exit:
     try:
         count = verify_backup(backup)
     except BackupUnreadable as unreadable:
         print(f"rollbook backup: {unreadable}", file=sys.stderr)
         return Exit.UNREADABLE
-    print(f"rollbook backup: {counted(count, 'file', 'files')}, all of them as they were backed up", file=sys.stderr)
+    print(f"rollbook backup: {count_noun(count, 'file', 'files')}, all of them as they were backed up", file=sys.stderr)
     _tell(backup, count, has_store=None, as_json=as_json)
     return Exit.GOOD
 

@@ -40,14 +40,14 @@ def check(
         return usage("check needs at least one file")
     codes = set()
     for file in files:
-        code, facts = _checked(file, unfinished=unfinished)
+        code, facts = _check_file(file, unfinished=unfinished)
         codes.add(code)
         print(json.dumps({"file": str(file), **facts}, ensure_ascii=False) if as_json else _words(file, facts))
         sys.stdout.flush()
     return worst(codes)
 
 
-def _checked(file: Path, *, unfinished: bool) -> tuple[Exit, dict[str, Any]]:
+def _check_file(file: Path, *, unfinished: bool) -> tuple[Exit, dict[str, Any]]:
     try:
         checked = check_lines(_lines(file), unfinished=unfinished)
     except Wrong as wrong:

@@ -109,12 +109,12 @@ def _run(
     try:
         return asyncio.run(_forget(data, redis, archive, selection(), as_json=as_json))
     except NoPlace as nothing:
-        return _failed(nothing, Exit.UNREADABLE)
+        return _fail(nothing, Exit.UNREADABLE)
     except (
         DataDirectoryRefused, KeyFileRefused, NotForgotten, OSError, OtherArchive, ServerFailed, ServerNotFound,
         StoreUnavailable, ValueError,
     ) as why:  # fmt: skip
-        return _failed(why, Exit.WRONG)
+        return _fail(why, Exit.WRONG)
 
 
 async def _forget(
@@ -122,10 +122,10 @@ async def _forget(
 ) -> Exit:
     from rollbook.cli.progress import Progress  # noqa: PLC0415 - see above
     from rollbook.server.forgetting.erasure import Erasure  # noqa: PLC0415 - see above
-    from rollbook.server.forgetting.kept_names import opened  # noqa: PLC0415 - see above
+    from rollbook.server.forgetting.kept_names import open_places  # noqa: PLC0415 - see above
     from rollbook.storage.archive.marker import S3  # noqa: PLC0415 - see above
 
-    async with opened(data, redis, archive) as place:
+    async with open_places(data, redis, archive) as place:
         with Progress("file", "files", 0) as files:
             erased = await Erasure(place, selection, partial(_tell, as_json=as_json), files).run()
     unknown = sorted(selection.matches - erased.there)
@@ -161,7 +161,7 @@ def _exit(erased: Erased) -> Exit:
         return Exit.WRONG
     if erased.matches or erased.was_begun:
         return Exit.GOOD
-    return _failed("no such name was found", Exit.UNREADABLE)
+    return _fail("no such name was found", Exit.UNREADABLE)
 
 
 def _references(data: Path, issuer: str | None, sub: str) -> Callable[[str], bytes]:
@@ -175,6 +175,6 @@ def _references(data: Path, issuer: str | None, sub: str) -> Callable[[str], byt
     return lambda match_id: players.reference(somebody, match_id)
 
 
-def _failed(why: object, code: Exit) -> Exit:
+def _fail(why: object, code: Exit) -> Exit:
     print(f"rollbook forget: {why}", file=sys.stderr)
     return code

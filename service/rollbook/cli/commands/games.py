@@ -8,7 +8,7 @@ from cyclopts import Parameter
 from rollbook.cli.exits import Exit, usage
 from rollbook.rules.catalogue import current
 from rollbook.rules.game import Game
-from rollbook.rules.options import written
+from rollbook.rules.options import write_value
 
 
 def no_such_game(game: str) -> Exit:
@@ -57,5 +57,5 @@ def _words(game: Game[Any, Any, Any]) -> str:
     lines = [f"{game.name}: {game.title}, {game.seats[0]} to {game.seats[-1]} seats, ruleset {game.version}"]
     for option in game.options:
         lines.append(f"  {option.name}: {option.rule}")
-        lines.append(f"    {option.allowed} (default {written(option.default)})")
+        lines.append(f"    {option.allowed} (default {write_value(option.default)})")
     return "\n".join([*lines, ""])

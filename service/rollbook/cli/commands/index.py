@@ -58,14 +58,14 @@ def _run(data: Path | None, redis: str | None, *, rebuild: bool, as_json: bool) 
     from rollbook.storage.port import StoreUnavailable  # noqa: PLC0415 - see above
 
     try:
-        return asyncio.run(_compared(data, redis, rebuild=rebuild, as_json=as_json))
+        return asyncio.run(_compare(data, redis, rebuild=rebuild, as_json=as_json))
     except NoPlace as nothing:
-        return _failed(nothing, Exit.UNREADABLE)
+        return _fail(nothing, Exit.UNREADABLE)
     except (DataDirectoryRefused, OSError, ServerFailed, ServerNotFound, StoreUnavailable, ValueError) as why:
-        return _failed(why, Exit.WRONG)
+        return _fail(why, Exit.WRONG)
 
 
-async def _compared(data: Path | None, redis: str | None, *, rebuild: bool, as_json: bool) -> Exit:
+async def _compare(data: Path | None, redis: str | None, *, rebuild: bool, as_json: bool) -> Exit:
     from rollbook.server.forgetting.kept_names import store_of  # noqa: PLC0415 - see above
     from rollbook.server.lobby.index_keeper import IndexKeeper  # noqa: PLC0415 - see above
     from rollbook.server.lobby.lobby import StoredLobby  # noqa: PLC0415 - see above
@@ -76,7 +76,7 @@ async def _compared(data: Path | None, redis: str | None, *, rebuild: bool, as_j
             await log.erase_index()
             await keeper.make()
         entries, strays, is_whole = Counter(await keeper.check()), await log.strays(), await log.has_index()
-        archived = await keeper.archived({*entries, *strays})
+        archived = await keeper.find_archived({*entries, *strays})
         facts = {
             "matches": len(await log.lobby()),
             "indexed_otherwise": len(entries.keys() - archived),
@@ -92,6 +92,6 @@ async def _compared(data: Path | None, redis: str | None, *, rebuild: bool, as_j
     return Exit.WRONG if facts["indexed_otherwise"] or facts["indexed_too_often"] or not is_whole else Exit.GOOD
 
 
-def _failed(why: object, code: Exit) -> Exit:
+def _fail(why: object, code: Exit) -> Exit:
     print(f"rollbook index: {why}", file=sys.stderr)
     return code

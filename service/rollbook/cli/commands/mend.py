@@ -30,7 +30,7 @@ def mend(*, data: Annotated[Path, Parameter(env_var="ROLLBOOK_DATA")]) -> int:
         The data directory of the service.
     """
     try:
-        found = asyncio.run(_mended(data.expanduser()))
+        found = asyncio.run(_mend_files(data.expanduser()))
     except (DataDirectoryRefused, OSError) as why:
         print(f"rollbook mend: {why}", file=sys.stderr)
         return Exit.WRONG
@@ -43,7 +43,7 @@ def mend(*, data: Annotated[Path, Parameter(env_var="ROLLBOOK_DATA")]) -> int:
     return Exit.GOOD
 
 
-async def _mended(data: Path) -> tuple[Path, int] | None:
+async def _mend_files(data: Path) -> tuple[Path, int] | None:
     if not (data / "store").is_dir():
         return None
     directory = DataDirectory.take(data)

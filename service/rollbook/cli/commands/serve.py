@@ -126,17 +126,17 @@ def end_of(service: Callable[[], Coroutine[Any, Any, Shutdown]], settings: Setti
     try:
         ended = event_loop.run(service())
     except KeyFileUnreadable as refused:
-        return _refused(refused, Exit.UNREADABLE)
+        return _refuse(refused, Exit.UNREADABLE)
     except WorkerFailed as failed:
-        return _refused(failed, Exit.UNREADABLE if failed.code == Exit.UNREADABLE else Exit.WRONG)
+        return _refuse(failed, Exit.UNREADABLE if failed.code == Exit.UNREADABLE else Exit.WRONG)
     except (
         CompanionMissing, DataDirectoryRefused, KeyFileRefused, NotListening,
         ServerFailed, ServerNotFound, StoreUnavailable,
     ) as refused:  # fmt: skip
-        return _refused(refused, Exit.WRONG)
+        return _refuse(refused, Exit.WRONG)
     except OSError as failure:
         where = f"{failure.filename}: " if failure.filename else ""
-        return _refused(f"{where}{failure.strerror or failure}", Exit.WRONG)
+        return _refuse(f"{where}{failure.strerror or failure}", Exit.WRONG)
     return Exit.GOOD if ended is Shutdown.DRAINED else Exit.INTERRUPTED
 
 
@@ -164,6 +164,6 @@ def _listening(listening: Listening) -> None:
     )
 
 
-def _refused(why: object, code: Exit) -> Exit:
+def _refuse(why: object, code: Exit) -> Exit:
     print(f"rollbook serve: {why}", file=sys.stderr)
     return code

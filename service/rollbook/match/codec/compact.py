@@ -117,7 +117,7 @@ class Compact:
         """Kind and total length of a choice, by the bytes before its fields."""
         self._widths = sorted({len(opening) for opening in self._choices})
 
-    def happened(self, outcome: Any) -> bytes | None:
+    def write_happened(self, outcome: Any) -> bytes | None:
         """The bytes of an event with this outcome after the link of the event before, without what it hides."""
         kind = self._outcomes.get(type(outcome))
         return None if kind is None else kind.write(outcome)
@@ -154,7 +154,7 @@ def _outcome_kind(
             of.append(_field(field, _number_of(attrgetter(hides))))
         else:
             of.append(_field(field, attrgetter(field.name)))
-    return _made(kind, (*around, *_layers(games_pb2.Outcome, message), _tag(message, name)), of)
+    return _make_table(kind, (*around, *_layers(games_pb2.Outcome, message), _tag(message, name)), of)
 
 
 def _number_of(pieces: Callable[[Any], Any]) -> Callable[[Any], int]:
@@ -167,7 +167,7 @@ def _hidden_writer(
     """Returns a function that writes what an outcome hides; cached, because few values are common."""
     assert message is not None  # noqa: S101 - a game that hides something has a message for it
     of = [_field(field, _in_a_tuple) for field in message.DESCRIPTOR.fields]
-    table = _made(kind, (*around, *_layers(games_pb2.HiddenOutcome, message)), of)
+    table = _make_table(kind, (*around, *_layers(games_pb2.HiddenOutcome, message)), of)
     hidden = attrgetter(hides)
     written = lru_cache(MOST_REMEMBERED)(table.write if table is not None else _nothing)
     return lambda move: written(hidden(move))
@@ -189,10 +189,10 @@ def _choice_kind(kind: type[Any], message: type[Message], name: str) -> _KindTab
         if field.name in names
     ]
     in_order = [field.name for field in of if field is not None] == [field.name for field in fields(kind)]
-    return _made(kind, (*_layers(games_pb2.Choice, message), _tag(message, name)), of) if in_order else None
+    return _make_table(kind, (*_layers(games_pb2.Choice, message), _tag(message, name)), of) if in_order else None
 
 
-def _made(kind: type[Any], layers: tuple[bytes, ...], of: list[_FieldTable | None]) -> _KindTable | None:
+def _make_table(kind: type[Any], layers: tuple[bytes, ...], of: list[_FieldTable | None]) -> _KindTable | None:
     known = [field for field in of if field is not None]
     return _KindTable(kind, layers, known) if len(known) == len(of) else None
 

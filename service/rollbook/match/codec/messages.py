@@ -92,7 +92,7 @@ def choice_in(game: AnyGame, message: Message) -> Any:
         raise _nothing_chosen(game)
     chosen: Message = getattr(message, kind)
     choice = game.choices[kind]
-    return choice(*[_chosen(choice, kind, chosen, field.name) for field in fields(choice)])
+    return choice(*[_read_chosen(choice, kind, chosen, field.name) for field in fields(choice)])
 
 
 def _nothing_chosen(game: AnyGame) -> Invalid:
@@ -111,7 +111,7 @@ def _of_another_game(game: AnyGame, held: str) -> Invalid:
     )
 
 
-def _chosen(choice: type[Any], kind: str, chosen: Message, name: str) -> Any:
+def _read_chosen(choice: type[Any], kind: str, chosen: Message, name: str) -> Any:
     field = chosen.DESCRIPTOR.fields_by_name[name]
     value = getattr(chosen, name)
     if field.is_repeated:
@@ -169,7 +169,7 @@ def write_hidden(game: AnyGame, outcome: Any) -> proto.HiddenOutcome | None:
     hidden = value if isinstance(value, tuple) else (value,)
     if None in hidden:
         return None
-    hidden_message, field = _hidden(game)
+    hidden_message, field = _hidden_type(game)
     message = hidden_message()
     getattr(message, field.name).extend([_number(field, item) for item in hidden])
     return wrap(proto.HiddenOutcome(), message)
@@ -191,11 +191,11 @@ def read_outcome(game: AnyGame, written: proto.Outcome, hidden: proto.HiddenOutc
     happened: Message = getattr(message, kind)
     pieces = None if hidden is None else _read_hidden(game, hidden)
     outcome = game.outcomes[kind]
-    return outcome(*[_happened(happened, field.name, pieces) for field in fields(outcome)])
+    return outcome(*[_read_happened(happened, field.name, pieces) for field in fields(outcome)])
 
 
 def _read_hidden(game: AnyGame, hidden: proto.HiddenOutcome) -> tuple[Any, ...]:
-    kind, field = _hidden(game)
+    kind, field = _hidden_type(game)
     message = unwrap(hidden, kind)
     if message is None:
         raise Unreadable(f"what lies beside the event is not of {game.name}")
@@ -203,7 +203,7 @@ def _read_hidden(game: AnyGame, hidden: proto.HiddenOutcome) -> tuple[Any, ...]:
 
 
 @cache
-def _hidden(game: AnyGame) -> tuple[type[Message], Any]:
+def _hidden_type(game: AnyGame) -> tuple[type[Message], Any]:
     """The message type of the hidden part, and its only field."""
     kind = stubs_of(game).hidden
     if kind is None:
@@ -212,7 +212,7 @@ def _hidden(game: AnyGame) -> tuple[type[Message], Any]:
     return kind, field
 
 
-def _happened(happened: Message, name: str, hidden: Sequence[Any] | None) -> Any:
+def _read_happened(happened: Message, name: str, hidden: Sequence[Any] | None) -> Any:
     described = happened.DESCRIPTOR.fields_by_name
     field = described.get(name)
     if field is not None:

@@ -124,7 +124,7 @@ class LineWriter:
 
 def read_header(line: str) -> Header:
     """Read line 1; raises an error with the reason unless it is exactly a header that this version can write."""
-    written = _parsed(line)
+    written = _parse(line)
     _keys(written, "rollbook", "match", "game", "ruleset", "options", "components", "seats", "commitment", "entropy")
     if written["rollbook"] != FORM or type(written["rollbook"]) is not int:
         raise Unreadable(f"the plain form has version {FORM} here")
@@ -175,7 +175,7 @@ class LineReader:
 
     def __call__(self, line: str) -> tuple[int, Event]:
         """The number and the event of a line."""
-        written = _parsed(line)
+        written = _parse(line)
         sequence = written.get("seq")
         if type(sequence) is not int:
             raise Unreadable("seq must be a whole number")
@@ -189,14 +189,14 @@ class LineReader:
 
     def _event(self, written: JsonObject) -> Event:
         if "chance" in written:
-            return Happened(read_outcome(_known(written, "chance", self._outcomes), written))
+            return Happened(read_outcome(_known_type(written, "chance", self._outcomes), written))
         if "choice" in written:
-            kind = _known(written, "choice", self._choices)
+            kind = _known_type(written, "choice", self._choices)
             return Chosen(_seat(written), read_choice(kind, written), by_caretaker="by" in written)
         if "event" in written:
-            return self._lifecycle(_known(written, "event", _LIFECYCLE), written)
+            return self._lifecycle(_known_type(written, "event", _LIFECYCLE), written)
         if "result" in written:
-            return _sealed(written)
+            return _read_seal(written)
         raise Unreadable("a line has one of chance, choice, event and result")
 
     def _lifecycle(self, kind: type[Any], written: JsonObject) -> Event:
@@ -208,7 +208,7 @@ class LineReader:
         return kind(seat)  # type: ignore[no-any-return]  # one of the events above
 
 
-def _sealed(written: JsonObject) -> Sealed:
+def _read_seal(written: JsonObject) -> Sealed:
     result = written["result"]
     secret = _hex(written.get("secret"), "secret", 32)
     if type(result) is not dict:
@@ -226,7 +226,7 @@ def _sealed(written: JsonObject) -> Sealed:
 _KINDS: Final = {str: "a string", int: "a whole number", dict: "an object", list: "a list"}
 
 
-def _parsed(line: str) -> JsonObject:
+def _parse(line: str) -> JsonObject:
     try:
         written = json.loads(line)
     except RecursionError:
@@ -242,10 +242,10 @@ def _same(line: str, written: JsonObject) -> None:
     expected = dumps(written)
     if line == expected:
         return
-    raise Unreadable(f"not written as the plain form has it: {_shown(expected)}")
+    raise Unreadable(f"not written as the plain form has it: {_shorten(expected)}")
 
 
-def _shown(text: str, most: int = 120) -> str:
+def _shorten(text: str, most: int = 120) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
@@ -255,7 +255,7 @@ def _keys(written: JsonObject, *names: str) -> None:
             raise Unreadable(f"{name} is missing")
 
 
-def _known(written: JsonObject, key: str, names: Any) -> type[Any]:
+def _known_type(written: JsonObject, key: str, names: Any) -> type[Any]:
     name = written[key]
     if type(name) is not str or name not in names:
         raise Unreadable(f"{key} must be one of {', '.join(names)}")

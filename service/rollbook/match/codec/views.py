@@ -37,7 +37,7 @@ def write_options(game: AnyGame, options: Options) -> proto.Options:
     """All options as a message."""
     kind = stubs_of(game).options
     described = kind.DESCRIPTOR.fields_by_name
-    values = {name: _written(described[name], value) for name, value in options.items()}
+    values = {name: _write_value(described[name], value) for name, value in options.items()}
     return wrap(proto.Options(), kind(**values))
 
 
@@ -142,14 +142,14 @@ def _values_writer(kind: Any, described: Any) -> Callable[[Any], dict[str, Any]]
     get = attrgetter(*names) if len(names) > 1 else lambda value: (getattr(value, names[0]),)
     converted = [(name, write) for name in names if (write := _writer(described.fields_by_name[name])) is not None]
 
-    def written(value: Any) -> dict[str, Any]:
+    def write_values(value: Any) -> dict[str, Any]:
         found = dict(zip(names, get(value)))  # noqa: B905 - as many as there are names
         for name, write in converted:
             if found[name] is not None:
                 found[name] = write(found[name])
         return found
 
-    return written
+    return write_values
 
 
 def _writer(field: Any) -> Callable[[Any], Any] | None:
@@ -160,7 +160,7 @@ def _writer(field: Any) -> Callable[[Any], Any] | None:
     return None if field.message_type is None else partial(_messages, field.message_type)
 
 
-def _written(field: Any, value: Any) -> Any:
+def _write_value(field: Any, value: Any) -> Any:
     write = _writer(field)
     return value if write is None or value is None else write(value)
 
@@ -174,7 +174,7 @@ def _messages(described: Any, values: Iterable[Any]) -> list[dict[str, Any]]:
 
 def _inner_list(described: Any, values: tuple[Any, ...]) -> dict[str, Any]:
     (inner,) = described.fields
-    return {inner.name: _written(inner, values)}
+    return {inner.name: _write_value(inner, values)}
 
 
 # Bytes

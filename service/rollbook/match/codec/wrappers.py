@@ -48,7 +48,7 @@ def unwrap(wrapper: Message, kind: type[Held]) -> Held | None:
     held = getattr(wrapper, name)
     if name == OTHER:
         listed = kind.DESCRIPTOR.full_name in _fields(wrapper.DESCRIPTOR)
-        return None if listed else _unpacked(held, kind)
+        return None if listed else _unpack(held, kind)
     return held if isinstance(held, kind) else None
 
 
@@ -61,12 +61,12 @@ def content(wrapper: Message) -> str | None:
     return url.removeprefix(_URL)
 
 
-def listed(wrapper: type[Message]) -> tuple[str, ...]:
+def list_games(wrapper: type[Message]) -> tuple[str, ...]:
     """The games that have a field of their own, by name."""
     return tuple(sorted(_fields(wrapper.DESCRIPTOR).values()))
 
 
-def _unpacked(other: Other, kind: type[Held]) -> Held | None:
+def _unpack(other: Other, kind: type[Held]) -> Held | None:
     if other.type_url != type_url(kind):
         return None
     try:

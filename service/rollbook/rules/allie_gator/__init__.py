@@ -25,13 +25,13 @@ GAME: Game[State, Choice, Outcome] = Game(
     outcomes=moves.OUTCOMES,
     begin=state.begin,
     copy=state.copy,
-    awaited=state.awaited,
+    awaited=state.find_awaited,
     outcome=state.outcome,
     legal=play.legal,
     play=play.play,
     caretaker=play.caretaker,
     view=view.view,
-    seen=view.seen,
+    seen=view.mask_outcome,
     places=view.places,
 )
 

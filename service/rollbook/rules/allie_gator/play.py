@@ -43,14 +43,14 @@ from rollbook.rules.allie_gator.state import (
     REPLACE,
     STEALING,
     State,
-    awaited,
+    find_awaited,
     has_number,
     index_of,
     numbers_of,
 )
 from rollbook.rules.chance import FirstSeat
 from rollbook.rules.game import NONE_LEGAL, Listed, impossible, not_awaited
-from rollbook.rules.options import shortened
+from rollbook.rules.options import shorten_value
 from rollbook.rules.refusals import Illegal, Invalid, Reason
 
 # Choices
@@ -100,24 +100,24 @@ def play(state: State, move: Choice | Outcome) -> None:
     """Apply an outcome or a choice to the state, or refuse it and change nothing."""
     handler = HANDLERS.get(type(move))
     if handler is None or state.stage not in handler[0]:
-        raise not_awaited(awaited(state), move, NAME, VOCABULARY)
+        raise not_awaited(find_awaited(state), move, NAME, VOCABULARY)
     handler[1](state, move)
 
 
 def _begin(state: State, move: FirstSeat) -> None:
     """The first round, once its starting seat is known."""
     if type(move.seat) is not int or move.seat not in range(len(state.hands)):
-        raise impossible(awaited(state), f"seat {shortened(move.seat)} is not at the table")
+        raise impossible(find_awaited(state), f"seat {shorten_value(move.seat)} is not at the table")
     begin_round(state, move.seat)
 
 
 def _target(state: State, move: Target) -> None:
     """Lay a target, at the beginning of a round or after a snap."""
     if type(move.pile) is not int or move.pile != state.pile:
-        raise impossible(awaited(state), f"the target is drawn for pile {state.pile}")
+        raise impossible(find_awaited(state), f"the target is drawn for pile {state.pile}")
     index = index_of(state.stock, move.card)
     if index is None or move.card > HIGHEST_NUMBER:
-        raise impossible(awaited(state), f"{shortened(move.card)} is not a number card of the stock")
+        raise impossible(find_awaited(state), f"{shorten_value(move.card)} is not a number card of the stock")
     del state.stock[index]
     state.targets[state.pile] = [move.card]
     if state.stage == NEW_TARGET:
@@ -128,20 +128,20 @@ def _target(state: State, move: Target) -> None:
         state.pile += 1
 
 
-def _drawn(state: State, move: Drawn) -> None:
+def _take_drawn(state: State, move: Drawn) -> None:
     """Put drawn cards into a hand, sorted."""
     seat = state.served
     if type(move.seat) is not int or move.seat != seat:
-        raise impossible(awaited(state), f"the cards are drawn for seat {seat}")
+        raise impossible(find_awaited(state), f"the cards are drawn for seat {seat}")
     cards = move.cards
     if type(cards) is not tuple or len(cards) != state.count:
-        raise impossible(awaited(state), f"seat {seat} draws {state.count}")
+        raise impossible(find_awaited(state), f"seat {seat} draws {state.count}")
     # If a later card is missing, the stock of the state must be unchanged.
     stock = state.stock.copy() if len(cards) > 1 else state.stock
     for card in cards:
         index = index_of(stock, card)
         if index is None:
-            raise impossible(awaited(state), f"the stock does not give these cards to seat {seat}")
+            raise impossible(find_awaited(state), f"the stock does not give these cards to seat {seat}")
         del stock[index]
     state.stock = stock
     hand = state.hands[seat]
@@ -158,12 +158,12 @@ def _drawn(state: State, move: Drawn) -> None:
             state.stage = CHOOSE
 
 
-def _stolen(state: State, move: Stolen) -> None:
+def _take_stolen(state: State, move: Stolen) -> None:
     """Move the stolen card into the hand of the seat whose turn it is."""
     robbed = state.hands[state.served]
     index = index_of(robbed, move.card)
     if index is None:
-        raise impossible(awaited(state), f"seat {state.served} cannot be robbed of that card")
+        raise impossible(find_awaited(state), f"seat {state.served} cannot be robbed of that card")
     insort(state.hands[state.seat], robbed.pop(index))
     # "Karte klauen": the robbed seat draws its replacement before the turn goes on.
     if state.stock:
@@ -359,7 +359,7 @@ HANDLERS: dict[type, tuple[frozenset[int], Callable[[State, Any], None]]] = {
     Snap: (CHOOSING, _snap),
     FirstSeat: (frozenset({FIRST_SEAT}), _begin),
     Target: (LAYING_TARGET, _target),
-    Drawn: (DRAWING, _drawn),
-    Stolen: (frozenset({STEALING}), _stolen),
+    Drawn: (DRAWING, _take_drawn),
+    Stolen: (frozenset({STEALING}), _take_stolen),
 }
 """For every kind of move the stages that await it, and the function that applies it."""

@@ -131,7 +131,7 @@ def index_of(ascending: list[Card], card: object) -> int | None:
 TO_CHOOSE = tuple(ToChoose(seat) for seat in range(SEATS[-1]))
 
 
-def awaited(state: State) -> Awaited:
+def find_awaited(state: State) -> Awaited:
     """The starting seat, a target, cards from the stock or from a hand, a choice, or nothing more."""
     stage = state.stage
     if stage == CHOOSE:

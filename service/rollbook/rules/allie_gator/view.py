@@ -73,7 +73,7 @@ def view(state: State, perspective: Perspective) -> View:
     )
 
 
-def seen(state: State, outcome: Outcome, perspective: Perspective) -> Outcome:
+def mask_outcome(state: State, outcome: Outcome, perspective: Perspective) -> Outcome:
     """Drawn cards are for the seat that draws them, a stolen one for thief and robbed; a judge sees them all."""
     if perspective is Watcher.JUDGE:
         return outcome

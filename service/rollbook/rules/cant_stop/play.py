@@ -15,7 +15,17 @@ from rollbook.rules.cant_stop.moves import (
     Stop,
 )
 from rollbook.rules.cant_stop.offers import NO_OFFER, ROLLS
-from rollbook.rules.cant_stop.state import ADVANCE, FINISHED, FIRST_SEAT, FOUR_DICE, GO_ON, NOBODY, ROLL, State, awaited
+from rollbook.rules.cant_stop.state import (
+    ADVANCE,
+    FINISHED,
+    FIRST_SEAT,
+    FOUR_DICE,
+    GO_ON,
+    NOBODY,
+    ROLL,
+    State,
+    find_awaited,
+)
 from rollbook.rules.chance import FirstSeat
 from rollbook.rules.game import NONE_LEGAL, Listed, impossible, not_awaited
 from rollbook.rules.refusals import Illegal, Invalid, Reason
@@ -56,10 +66,10 @@ def play(state: State, move: Choice | Outcome) -> None:
         _stop(state)
     elif stage == FIRST_SEAT and isinstance(move, FirstSeat):
         if move.seat not in range(len(state.markers)):
-            raise impossible(awaited(state), f"there are only seats 0 to {len(state.markers) - 1}")
+            raise impossible(find_awaited(state), f"there are only seats 0 to {len(state.markers) - 1}")
         _begin_turn(state, move.seat)
     else:
-        raise not_awaited(awaited(state), move, NAME, VOCABULARY)
+        raise not_awaited(find_awaited(state), move, NAME, VOCABULARY)
 
 
 def _begin_turn(state: State, seat: int) -> None:

@@ -142,7 +142,7 @@ FOUR_DICE = Throw("roll", (FACES,) * 4)
 TO_CHOOSE = tuple(ToChoose(seat) for seat in range(SEATS[-1]))
 
 
-def awaited(state: State) -> Awaited:
+def find_awaited(state: State) -> Awaited:
     """The starting seat, four dice, a choice of the seat whose turn it is, or nothing more."""
     stage = state.stage
     if stage == ROLL:

@@ -5,7 +5,7 @@ from itertools import product
 from typing import TypeAlias
 
 from rollbook.rules.chance import FirstSeat
-from rollbook.rules.options import shortened
+from rollbook.rules.options import shorten_value
 from rollbook.rules.refusals import Invalid, Reason
 
 # Components
@@ -91,7 +91,7 @@ def mask(tiles: tuple[int, ...] | range) -> int:
     return sum(1 << tile for tile in tiles)
 
 
-def listed(tiles: int) -> tuple[int, ...]:
+def list_tiles(tiles: int) -> tuple[int, ...]:
     """The tiles of a mask, ascending."""
     return tuple(tile for tile in TILES if tiles >> tile & 1)
 
@@ -109,4 +109,4 @@ def highest(tiles: int) -> int:
 def no_such_tile(tile: int) -> Invalid:
     """The refusal of a number that no tile has."""
     allowed = f"{TILES[0]} to {TILES[-1]}"
-    return Invalid(Reason.TILE_UNKNOWN, f"there is no tile {shortened(tile)}, only {allowed}", allowed=allowed)
+    return Invalid(Reason.TILE_UNKNOWN, f"there is no tile {shorten_value(tile)}, only {allowed}", allowed=allowed)

@@ -3,7 +3,7 @@
 from itertools import combinations
 
 from rollbook.rules.raffzahn.moves import TEETH_FOR_A_MISS, TILES, no_such_tile
-from rollbook.rules.raffzahn.state import State, owned, worth
+from rollbook.rules.raffzahn.state import State, list_owned, worth
 from rollbook.rules.refusals import Illegal, Invalid, Reason
 
 
@@ -14,7 +14,7 @@ def payments(state: State) -> list[tuple[int, ...]]:
     """
     enough: list[tuple[int, ...]] = []
     small = []
-    for tile in owned(state, state.seat):
+    for tile in list_owned(state, state.seat):
         if state.ruleset.teeth[tile] >= TEETH_FOR_A_MISS:
             enough.append((tile,))
         else:
@@ -30,7 +30,7 @@ def payments(state: State) -> list[tuple[int, ...]]:
 def check_payment(state: State, tiles: tuple[int, ...]) -> None:
     """Refuse tiles worth less than three teeth, and unneeded tiles ("Fehlwurf", "Fehltreffer"; ruling)."""
     _check_tiles(tiles)
-    mine = owned(state, state.seat)
+    mine = list_owned(state, state.seat)
     for tile in tiles:
         if tile not in mine:
             raise Illegal(Reason.TILE_NOT_OWNED, f"tile {tile} is not owned by seat {state.seat}", tile=tile)

@@ -6,7 +6,7 @@ from typing import cast
 
 from rollbook.rules.chance import FirstSeat
 from rollbook.rules.game import NONE_LEGAL, Listed, impossible, not_awaited
-from rollbook.rules.options import shortened
+from rollbook.rules.options import shorten_value
 from rollbook.rules.raffzahn.moves import (
     ALL_DICE,
     NAME,
@@ -23,7 +23,7 @@ from rollbook.rules.raffzahn.moves import (
     Rolled,
     Surrender,
     Take,
-    listed,
+    list_tiles,
     mask,
     no_such_tile,
 )
@@ -37,9 +37,9 @@ from rollbook.rules.raffzahn.state import (
     ROLL,
     SURRENDER,
     State,
-    awaited,
+    find_awaited,
+    list_owned,
     may_lay_safe,
-    owned,
     worth,
 )
 from rollbook.rules.raffzahn.throws import MISS, OWN_HIT, THROWN
@@ -77,7 +77,7 @@ def _takes(state: State) -> Iterator[Take]:
 def _rolls(state: State) -> Iterator[Roll]:
     """The ways to throw again."""
     if state.throws < THROWS and state.result.may_roll:
-        announcements = (None, *listed(state.ruleset.to_announce(state)))
+        announcements = (None, *list_tiles(state.ruleset.to_announce(state)))
         for dice in REROLLS:
             for announce in announcements:
                 yield Roll(dice, announce)
@@ -105,10 +105,10 @@ def play(state: State, move: Choice | Outcome) -> None:
     elif kind is FirstSeat and stage == FIRST_SEAT:
         seat = cast("FirstSeat", move).seat
         if seat not in range(len(state.open_tiles)):
-            raise impossible(awaited(state), f"seat {shortened(seat)} is not at the table")
+            raise impossible(find_awaited(state), f"seat {shorten_value(seat)} is not at the table")
         _begin_turn(state, seat)
     else:
-        raise not_awaited(awaited(state), move, NAME, VOCABULARY)
+        raise not_awaited(find_awaited(state), move, NAME, VOCABULARY)
 
 
 def _begin_turn(state: State, seat: int) -> None:
@@ -131,10 +131,10 @@ def _roll(state: State, dice: Faces) -> None:
     """Determine the result of the throw, and what is awaited after it."""
     thrown = THROWN.get(dice)
     if thrown is None:
-        raise impossible(awaited(state), "those are not faces of the yellow die and the two blue ones")
+        raise impossible(find_awaited(state), "those are not faces of the yellow die and the two blue ones")
     for die in KEPT[state.rerolled]:
         if dice[die] != state.dice[die]:
-            raise impossible(awaited(state), f"die {die} was kept and still lies with {state.dice[die]} up")
+            raise impossible(find_awaited(state), f"die {die} was kept and still lies with {state.dice[die]} up")
     if thrown.rotten:
         # "Fauler Zahn": the turn is over with any other dice.
         _next_turn(state)
@@ -164,7 +164,7 @@ def _own_hit(state: State, tile: int) -> None:
 
 def _miss(state: State) -> None:
     """Ask for teeth ("Fehlwurf", "Fehltreffer"); ruling: less than three in all are lost without a choice."""
-    if worth(state, owned(state, state.seat)) < TEETH_FOR_A_MISS:
+    if worth(state, list_owned(state, state.seat)) < TEETH_FOR_A_MISS:
         state.open_tiles[state.seat] = 0
         state.safe_tiles[state.seat] = 0
         _next_turn(state)
@@ -210,7 +210,7 @@ def _not_dice(dice: tuple[int, ...]) -> Invalid:
 
 def _not_to_announce(state: State, tile: int) -> Illegal:
     """The refusal of a tile that may not be announced now."""
-    to_announce = listed(state.ruleset.to_announce(state))
+    to_announce = list_tiles(state.ruleset.to_announce(state))
     return Illegal(
         Reason.ANNOUNCEMENT_NOT_ALLOWED,
         f"tile {tile} lies neither in the middle nor open in front of another seat"

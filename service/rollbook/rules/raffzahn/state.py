@@ -22,7 +22,7 @@ from rollbook.rules.raffzahn.moves import (
     Faces,
     Outcome,
     highest,
-    listed,
+    list_tiles,
     lowest,
     mask,
 )
@@ -165,9 +165,9 @@ def copy(state: State) -> State:
 # What lies where
 
 
-def owned(state: State, seat: int) -> tuple[int, ...]:
+def list_owned(state: State, seat: int) -> tuple[int, ...]:
     """All tiles of a seat, open and safe, ascending."""
-    return listed(state.open_tiles[seat] | state.safe_tiles[seat])
+    return list_tiles(state.open_tiles[seat] | state.safe_tiles[seat])
 
 
 def worth(state: State, tiles: tuple[int, ...]) -> int:
@@ -190,7 +190,7 @@ THROW_OF = {dice: Throw("roll", tuple(DICE[die] for die in dice)) for dice in RE
 TO_CHOOSE = tuple(ToChoose(seat) for seat in range(SEATS[-1]))
 
 
-def awaited(state: State) -> Awaited:
+def find_awaited(state: State) -> Awaited:
     """The starting seat, dice, a choice of the seat whose turn it is, or nothing more."""
     stage = state.stage
     if stage == ROLL:

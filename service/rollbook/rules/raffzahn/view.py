@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from rollbook.rules.game import Perspective
 from rollbook.rules.places import places as shared_places
-from rollbook.rules.raffzahn.moves import Faces, listed
-from rollbook.rules.raffzahn.state import FINISHED, FIRST_SEAT, State, owned, worth
+from rollbook.rules.raffzahn.moves import Faces, list_tiles
+from rollbook.rules.raffzahn.state import FINISHED, FIRST_SEAT, State, list_owned, worth
 
 # View
 
@@ -41,7 +41,11 @@ class View:
 def view(state: State, _perspective: Perspective) -> View:
     """Return the view, which is the same for every perspective."""
     rows = tuple(
-        Row(listed(state.open_tiles[seat]), listed(state.safe_tiles[seat]), worth(state, owned(state, seat)))
+        Row(
+            list_tiles(state.open_tiles[seat]),
+            list_tiles(state.safe_tiles[seat]),
+            worth(state, list_owned(state, seat)),
+        )
         for seat in range(len(state.open_tiles))
     )
     in_play = state.middle | sum(state.open_tiles) | sum(state.safe_tiles)
@@ -50,9 +54,9 @@ def view(state: State, _perspective: Perspective) -> View:
         dice=state.dice,
         throws=state.throws,
         announced=state.announced,
-        middle=listed(state.middle),
+        middle=list_tiles(state.middle),
         rows=rows,
-        out=listed(~in_play),
+        out=list_tiles(~in_play),
         places=places(state),
     )
 
@@ -64,6 +68,6 @@ def places(state: State) -> tuple[int, ...]:
     """Teeth, open or safe, then the highest tile ("Spielende"); ruling: all places go by that."""
     scores = []
     for seat in range(len(state.open_tiles)):
-        tiles = owned(state, seat)
+        tiles = list_owned(state, seat)
         scores.append((worth(state, tiles), max(tiles, default=0)))
     return shared_places(scores)

@@ -40,8 +40,8 @@ from rollbook.rules.wuerfelzoo.state import (
     TURN_ROLL,
     USE,
     State,
-    awaited,
     dice_at,
+    find_awaited,
     into_bag,
     is_die,
     is_seat,
@@ -119,14 +119,14 @@ def play(state: State, move: Choice | Outcome) -> None:
     """Apply an outcome or a choice to the state, or refuse it and change nothing."""
     handler = HANDLERS.get(type(move))
     if handler is None or state.stage not in handler[0]:
-        raise not_awaited(awaited(state), move, NAME, VOCABULARY)
+        raise not_awaited(find_awaited(state), move, NAME, VOCABULARY)
     handler[1](state, move)
 
 
 def _first_seat(state: State, first: FirstSeat) -> None:
     """Let the seat draw first, which will also begin."""
     if not is_seat(state, first.seat):
-        raise impossible(awaited(state), "there is no such seat at the table")
+        raise impossible(find_awaited(state), "there is no such seat at the table")
     state.seat = state.drawer = first.seat
     state.stage = DEAL
 
@@ -135,9 +135,9 @@ def _draw(state: State, drawn: Drawn) -> None:
     """Put drawn dice in front of their seat, to be thrown."""
     dice = drawn.dice
     if type(drawn.seat) is not int or drawn.seat != state.drawer:
-        raise impossible(awaited(state), f"seat {state.drawer} draws, nobody else")
+        raise impossible(find_awaited(state), f"seat {state.drawer} draws, nobody else")
     if len(dice) != number_to_draw(state):
-        raise impossible(awaited(state), f"the number of dice to draw is {number_to_draw(state)}, not {len(dice)}")
+        raise impossible(find_awaited(state), f"the number of dice to draw is {number_to_draw(state)}, not {len(dice)}")
     where = state.where
     for die in dice:
         if not is_die(die) or where[die] != BAG:
@@ -152,19 +152,19 @@ def _draw(state: State, drawn: Drawn) -> None:
 
 def _not_in_the_bag(state: State) -> Illegal:
     """The refusal of dice that cannot be drawn."""
-    return impossible(awaited(state), "dice are drawn out of the bag, none of them twice")
+    return impossible(find_awaited(state), "dice are drawn out of the bag, none of them twice")
 
 
 def _roll(state: State, rolled: Rolled) -> None:
     """Let the dice show what was thrown; then go on dealing, or with the turn."""
     thrown = state.thrown
     if rolled.dice != thrown or len(rolled.faces) != len(thrown):
-        raise impossible(awaited(state), f"the dice to throw are {list(thrown)}, each with one face")
+        raise impossible(find_awaited(state), f"the dice to throw are {list(thrown)}, each with one face")
     # If a later face is impossible, the faces of the state must be unchanged.
     faces = state.faces.copy()
     for die, face in zip(thrown, rolled.faces, strict=True):
         if face not in FACES[die]:
-            raise impossible(awaited(state), f"die {die} has no such face")
+            raise impossible(find_awaited(state), f"die {die} has no such face")
         faces[die] = face
     state.faces = faces
     state.thrown = ()
@@ -276,7 +276,7 @@ def _use(state: State, use: Choice) -> None:
     """Use the ability once."""
     ability = ABILITIES[state.species]
     if type(use) is not ability.kind:
-        raise not_awaited(awaited(state), use, NAME, VOCABULARY)
+        raise not_awaited(find_awaited(state), use, NAME, VOCABULARY)
     after = ability.use(state, use)
     state.uses -= 1
     if after == USE:

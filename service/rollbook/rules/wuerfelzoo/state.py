@@ -195,7 +195,7 @@ def is_die(die: object) -> bool:
 TO_CHOOSE = tuple(ToChoose(seat) for seat in range(SEATS[-1]))
 
 
-def awaited(state: State) -> Awaited:
+def find_awaited(state: State) -> Awaited:
     """A seat, dice out of the bag, a throw, a choice of the seat whose turn it is, or nothing more."""
     stage = state.stage
     if stage in CHOOSING:

@@ -173,7 +173,7 @@ class Bans:
         await self.look()
         return was_there
 
-    def listed(self) -> list[tuple[str, Bar]]:
+    def list_bans(self) -> list[tuple[str, Bar]]:
         """All bans in force with their ids, in the order in which they end."""
         now_ms = self._clock_ms()
         found = [(ban_id, bar) for ban_id, bar in self._in_force.items() if bar.until_ms > now_ms]

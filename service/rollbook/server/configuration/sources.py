@@ -11,7 +11,7 @@ from typing import Any, Final
 from rollbook.server.configuration.flags import FLAGS
 from rollbook.server.configuration.limit_table import LIMITS, Limits
 from rollbook.server.configuration.settings import SettingRefused, Settings
-from rollbook.server.configuration.table import close, quoted
+from rollbook.server.configuration.table import close, quote
 
 EVERY: Final = {setting.key: setting for setting in (*FLAGS, *LIMITS)}
 """All settings, by key."""
@@ -85,7 +85,7 @@ def _of_file(file: Path) -> Iterator[tuple[str, Sourced]]:
             value = setting.of_toml(given)
         except ValueError as wrong:
             raise SettingRefused(named, str(wrong)) from None
-        yield key, Sourced(value, f"file {quoted(str(path))}", named)
+        yield key, Sourced(value, f"file {quote(str(path))}", named)
 
 
 def _flat(path: Path) -> Iterator[tuple[str, object]]:

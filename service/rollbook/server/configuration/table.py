@@ -116,7 +116,7 @@ class Setting:
     def of_toml(self, given: object) -> Any:
         """Convert a file's value; raises ValueError with the allowed values."""
         try:
-            value = _typed(self.kind, given)
+            value = _convert(self.kind, given)
         except (ValueError, OverflowError):
             raise self._refusal(given) from None
         self.check(value)
@@ -140,13 +140,13 @@ class Setting:
         if isinstance(value, tuple):
             return f"[{', '.join(map(self.toml, value))}]"
         if isinstance(value, Path):
-            return quoted(str(value.expanduser().absolute()))
-        return quoted(without_credentials(value) if self.about.is_secret else value)
+            return quote(str(value.expanduser().absolute()))
+        return quote(without_credentials(value) if self.about.is_secret else value)
 
     def _refusal(self, given: object) -> ValueError:
         words = get_args(self.kind) if get_origin(self.kind) is Literal else ()
         meant = close(given, words) if isinstance(given, str) else ""
-        return ValueError(self.allowed + ("" if self.about.is_secret else f", not {_shown(given)}") + meant)
+        return ValueError(self.allowed + ("" if self.about.is_secret else f", not {_show_value(given)}") + meant)
 
 
 def settings_of(table: Callable[[], DataclassInstance], section: str = "") -> tuple[Setting, ...]:
@@ -173,7 +173,7 @@ def close(word: str, words: Iterable[str]) -> str:
     return f"; did you mean {found[0]}?" if found else ""
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """A TOML string, which differs from JSON in one character."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
@@ -200,7 +200,7 @@ def _number(number: float) -> str:
     return str(int(number)) if number == int(number) else str(number)
 
 
-def _shown(given: object) -> str:
+def _show_value(given: object) -> str:
     """A refused value in the terms of TOML rather than Python."""
     if isinstance(given, bool):
         return "true" if given else "false"
@@ -209,10 +209,10 @@ def _shown(given: object) -> str:
     return "a table" if isinstance(given, dict) else "such a list" if isinstance(given, list) else "a time"
 
 
-def _typed(kind: Any, given: object) -> Any:
+def _convert(kind: Any, given: object) -> Any:
     """The value in the setting's type; raises ValueError. Integers, floats and booleans are distinct, as in TOML."""
     if get_origin(kind) is tuple and isinstance(given, list):
-        return tuple(_typed(get_args(kind)[0], each) for each in given)
+        return tuple(_convert(get_args(kind)[0], each) for each in given)
     if kind is bool and isinstance(given, bool):
         return given
     if kind in {int, float} and isinstance(given, int if kind is int else int | float) and not isinstance(given, bool):
@@ -222,5 +222,5 @@ def _typed(kind: Any, given: object) -> Any:
     if get_origin(kind) is Literal and given in get_args(kind):
         return given
     if kind == NumberOrAuto:
-        return AUTO if given == AUTO else _typed(int, given)
+        return AUTO if given == AUTO else _convert(int, given)
     raise ValueError

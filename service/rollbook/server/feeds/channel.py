@@ -146,7 +146,7 @@ class Channel:
         """All visible events; the replica holds them while it is watched."""
         return (self.replica.events or [])[: self.head.sequence]
 
-    def changed(self) -> None:
+    def on_change(self) -> None:
         """Drop the frames and wake the watchers."""
         self._frames.clear()
         self.bell.ring()
@@ -176,7 +176,7 @@ class Channel:
     async def check(self, position: Position) -> None:
         """Raise Declined if the position is not in this log or not visible yet; TailLost if the log was lost."""
         ledger, head = self.ledger, self.head.sequence
-        misplaced = await self.replica.misplaced(position, head)
+        misplaced = await self.replica.check_position(position, head)
         if misplaced is None:
             return
         sealed = None if ledger is None else ledger.match.sealed
@@ -205,7 +205,7 @@ class DelayedChannel(Channel):
         # Visible without delay: events while seats are open, and all events once the match is over.
         shown = match.sequence if closing is None or match.sealed is not None else closing.sequence
         until_ms = now_ms - self.delay_ms
-        hidden = [event.logged for event in self._hidden()]
+        hidden = [event.logged for event in self._hidden_events()]
         due = [logged for logged in hidden if logged.sequence <= shown or logged.time_ms <= until_ms]
         if not due:
             return
@@ -214,12 +214,12 @@ class DelayedChannel(Channel):
         for logged in due:
             ledger.take(logged)
         self._ledger = ledger
-        self.changed()
+        self.on_change()
 
     def due_in_ms(self, now_ms: int) -> int | None:
         """Milliseconds until the next event becomes visible; None if no event is hidden."""
-        hidden = self._hidden()
+        hidden = self._hidden_events()
         return hidden[0].logged.time_ms + self.delay_ms - now_ms if hidden else None
 
-    def _hidden(self) -> Sequence[Visible]:
+    def _hidden_events(self) -> Sequence[Visible]:
         return (self.replica.events or [])[self.head.sequence :]

@@ -27,7 +27,7 @@ from rollbook.server.access.limits import EXPENSIVE, no_budget, turn
 from rollbook.server.failures import MatchUnknown, TailLost
 from rollbook.server.feeds.channel import FELL_BEHIND, Bell, Channel, DelayedChannel, Waker
 from rollbook.server.feeds.delays import Delays
-from rollbook.server.feeds.linger import Linger, extended
+from rollbook.server.feeds.linger import Linger, extend_watch
 from rollbook.server.feeds.seat_feeds import SeatFeeds
 from rollbook.server.feeds.watch_table import END_REASONS, TABLE, WatchAction, WatchInput, WatchState
 from rollbook.server.loops import BackgroundLoop
@@ -149,7 +149,7 @@ class Feeds:
         StoreUnavailable, and Declined for a position that is not in the log.
         """
         with self._replicas.use(match_id) as replica:
-            async with self._watched(replica) as live, self._seen(live, perspective_of) as channel:
+            async with self._live_channel(replica) as live, self._visible_channel(live, perspective_of) as channel:
                 start = Position(0, genesis(match_id)) if position is None else position
                 await channel.check(start)
                 perspective = perspective_of(replica.ledger)
@@ -206,7 +206,7 @@ class Feeds:
                 return END_REASON_DRAINING
             return END_REASON_TOKEN_EXPIRED if expired() else None
 
-        async for frame in extended(watch, lambda: self._replicas.ledger(match_id), ending, linger, BEAT_SECONDS):
+        async for frame in extend_watch(watch, lambda: self._replicas.ledger(match_id), ending, linger, BEAT_SECONDS):
             yield frame
 
     def _observe(
@@ -227,12 +227,12 @@ class Feeds:
         return WatchInput.SILENT if silent and visible is not None else WatchInput.IDLE
 
     @asynccontextmanager
-    async def _watched(self, replica: Replica) -> AsyncIterator[Channel]:
+    async def _live_channel(self, replica: Replica) -> AsyncIterator[Channel]:
         """The match's channel, up to date; removed with its last watcher."""
         channel = self._live.get(replica.match_id)
         if channel is None or channel.replica is not replica:
             channel = self._live[replica.match_id] = Channel(replica, self._bell())
-            replica.changed.append(channel.changed)
+            replica.changed.append(channel.on_change)
         channel.watchers += 1
         replica.watchers += 1
         try:
@@ -245,9 +245,9 @@ class Feeds:
             yield channel
         finally:
             channel.watchers -= 1
-            replica.unwatched()
+            replica.remove_watcher()
             if not channel.watchers:
-                replica.changed.remove(channel.changed)
+                replica.changed.remove(channel.on_change)
                 if self._live.get(replica.match_id) is channel:
                     del self._live[replica.match_id]
                     if not self._live:
@@ -302,7 +302,7 @@ class Feeds:
         if not entries:
             await self._look_over(channel)
             return
-        await channel.replica.tailed(after, entries)
+        await channel.replica.take_tail(after, entries)
         if len(entries) == MOST_BEHIND:
             self._on_announcement(Announcement(match_id, channel.replica.sequence + 1, is_lifecycle=False))
 
@@ -341,18 +341,20 @@ class Feeds:
             await channel.replica.caught_up()
 
     @asynccontextmanager
-    async def _seen(self, live: Channel, perspective_of: Callable[[Ledger], Perspective]) -> AsyncIterator[Channel]:
+    async def _visible_channel(
+        self, live: Channel, perspective_of: Callable[[Ledger], Perspective]
+    ) -> AsyncIterator[Channel]:
         """The channel for this perspective; the public one may be delayed."""
         ledger = live.replica.ledger
         delay_ms = ledger.opened.terms.spectator_delay_seconds * 1_000
         if perspective_of(ledger) is Watcher.PUBLIC and delay_ms and not live.sealed:
-            async with self._cut(live, delay_ms) as delayed:
+            async with self._delayed_channel(live, delay_ms) as delayed:
                 yield delayed
         else:
             yield live
 
     @asynccontextmanager
-    async def _cut(self, live: Channel, delay_ms: int) -> AsyncIterator[DelayedChannel]:
+    async def _delayed_channel(self, live: Channel, delay_ms: int) -> AsyncIterator[DelayedChannel]:
         """The delayed channel of a match; the delay ends with the match."""
         match_id = live.replica.match_id
         seen = None if match_id in self._delayed else await self._seen_so_far(live.replica, delay_ms)

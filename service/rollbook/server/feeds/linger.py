@@ -24,7 +24,7 @@ class Linger:
     find: Callable[[Ledger], Awaitable[MatchFrame.Rematch | None]]
 
 
-async def extended(
+async def extend_watch(
     watch: AsyncGenerator[Frame, None],
     ledger: Callable[[], Awaitable[Ledger]],
     ending: Callable[[], EndReason.ValueType | None],

@@ -109,7 +109,7 @@ class Board:
         """The number of looks so far."""
 
     @asynccontextmanager
-    async def watched(self) -> AsyncIterator[None]:
+    async def watch(self) -> AsyncIterator[None]:
         """Keep the board current within this context."""
         self._watchers += 1
         try:
@@ -169,7 +169,7 @@ class Board:
             return await self._sights.summary(caller, shown.listed.summary)
         return shown.public
 
-    def gone(self, match_id: str) -> MatchSummary | None:
+    def find_gone(self, match_id: str) -> MatchSummary | None:
         """The final summary of a match that has left the lobby; None if it is unknown."""
         return self._gone.get(match_id)
 

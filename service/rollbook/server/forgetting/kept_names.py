@@ -32,7 +32,7 @@ class Place:
 
 
 @asynccontextmanager
-async def opened(data: Path | None, redis: str | None, archive: str | None) -> AsyncIterator[Place]:
+async def open_places(data: Path | None, redis: str | None, archive: str | None) -> AsyncIterator[Place]:
     """Open all available places; raises NoPlace if one does not exist, and the store's exceptions."""
     where = archive if archive is not None or data is None else str(data / "archive")
     index = None if data is None else data / INDEX_NAME
@@ -48,17 +48,17 @@ async def opened(data: Path | None, redis: str | None, archive: str | None) -> A
 async def store_of(data: Path | None, redis: str | None) -> AsyncIterator[RedisLog]:
     """The store at a URL or in a data directory, whether or not its service runs; raises NoPlace if there is none."""
     if redis is not None:
-        async with _connected(redis) as log:
+        async with _connect(redis) as log:
             yield log
         return
     if data is None or not (data / "store").is_dir():
         raise NoPlace(f"{data} has no store: name the Redis of its service with --redis")
-    async with _served(data) as url, _connected(url) as log:
+    async with _serve_store(data) as url, _connect(url) as log:
         yield log
 
 
 @asynccontextmanager
-async def _served(data: Path) -> AsyncIterator[str]:
+async def _serve_store(data: Path) -> AsyncIterator[str]:
     """The URL of the store in a data directory: that of the running service, or of a server started here."""
     try:
         server = await EmbeddedServer.start(data)
@@ -72,7 +72,7 @@ async def _served(data: Path) -> AsyncIterator[str]:
 
 
 @asynccontextmanager
-async def _connected(url: str) -> AsyncIterator[RedisLog]:
+async def _connect(url: str) -> AsyncIterator[RedisLog]:
     # Relaxed, because the durability of other processes' writes does not matter here.
     log = await RedisLog.connect(url, "relaxed")
     try:

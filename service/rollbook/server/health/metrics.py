@@ -239,18 +239,18 @@ class Metrics:
         """Set the build information."""
         self._build.labels(__version__, platform.python_version(), durability).set(1)
 
-    def appended(self, result: str, seconds: float) -> None:
+    def count_append(self, result: str, seconds: float) -> None:
         """Count an append by its result."""
         self._appends.count(result, seconds)
 
-    def called(self, method: str, code: str, seconds: float) -> None:
+    def count_call(self, method: str, code: str, seconds: float) -> None:
         """Count a finished call of a registered method."""
         histogram = self._calls.get((method, code))
         if histogram is None:
             histogram = self._calls[method, code] = self._call_seconds.labels(method, code)
         histogram.observe(seconds)
 
-    def refused(self, reason: str) -> None:
+    def count_refusal(self, reason: str) -> None:
         """Count a refusal by its reason."""
         self._refusals.labels(reason.lower()).inc()
 
@@ -275,11 +275,11 @@ class Metrics:
         """Register the function that returns the number of open Play streams; it is called on any thread."""
         self._plays.set_function(count)
 
-    def framed(self, events: int) -> None:
+    def count_frame(self, events: int) -> None:
         """Count a frame whose watcher was this many events behind."""
         self._lag.frames[events] += 1
 
-    def listed(self, counts: Mapping[tuple[MatchState.ValueType, str], int]) -> None:
+    def set_matches(self, counts: Mapping[tuple[MatchState.ValueType, str], int]) -> None:
         """Set the number of matches by state and game."""
         found = Tally({(_STATES[state], game): count for (state, game), count in counts.items() if count})
         # Combinations that have disappeared are set to 0.
@@ -332,7 +332,7 @@ class Metrics:
         self.vitals.archive_backlog = matches
         self._archive_backlog.set(matches)
 
-    def archived(self) -> None:
+    def count_archived(self) -> None:
         """Count a match that was archived and verified."""
         self._archived.inc()
 
@@ -353,11 +353,11 @@ class Metrics:
         self.vitals.clock_ahead_ms = round(seconds * 1_000)
         self._clocks.set(seconds)
 
-    def audited(self, verdict: str) -> None:
+    def count_audit(self, verdict: str) -> None:
         """Count an audit of an uploaded file."""
         self._audits.labels(verdict).inc()
 
-    def swept(self, event: Event) -> None:
+    def count_swept(self, event: Event) -> None:
         """Count an event that the sweeper caused."""
         self._sweeps.labels(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(event).__name__).lower()).inc()
 
@@ -389,5 +389,5 @@ class MeasuredLog:
             self._metrics.store_failed(failure)
             raise
         finally:
-            self._metrics.appended(told, time.perf_counter() - began)
+            self._metrics.count_append(told, time.perf_counter() - began)
         return result

@@ -52,7 +52,7 @@ class Store(Protocol):
         """Stop the store if it is the service's own."""
 
 
-async def connected(store: Store, settings: Settings) -> RedisLog:
+async def connect(store: Store, settings: Settings) -> RedisLog:
     """Connect to a store, waiting while it starts, loads data or lacks replicas; raises StoreUnavailable after that."""
     loop = asyncio.get_running_loop()
     began, why = loop.time(), "no answer yet"
@@ -112,7 +112,7 @@ class _Own:
         look = _Look(log, report, metrics)
         while True:
             if self._store.has_ended:
-                await look.found(serves=False)
+                await look.report(serves=False)
                 await self._store.start_again()
             await look.again()
             await asyncio.sleep(LOOK_SECONDS)
@@ -141,14 +141,14 @@ class _Look:
         if now < self._next_beat:
             return
         self._next_beat = now + BEAT_SECONDS
-        why = await self._proved()
+        why = await self._prove()
         self._in_a_row = self._in_a_row + 1 if bool(why) is self._serves else 0
         if self._in_a_row >= (FAILURES if why else SUCCESSES):
-            await self.found(serves=not why, why=why)
+            await self.report(serves=not why, why=why)
         else:
             await self._report(self._serves)
 
-    async def _proved(self) -> str:
+    async def _prove(self) -> str:
         """Write on every master; returns the cause of a failure, or an empty text."""
         began = time.perf_counter()
         try:
@@ -162,7 +162,7 @@ class _Look:
         self._metrics.store_proved(time.perf_counter() - began)
         return ""
 
-    async def found(self, *, serves: bool, why: str = "") -> None:
+    async def report(self, *, serves: bool, why: str = "") -> None:
         """Report at once."""
         self._metrics.store_found(is_up=serves)
         self._in_a_row = 0

@@ -63,7 +63,7 @@ class ArchiveIndex:
         self._path = path
         self.is_complete = False
         self._one_at_a_time = threading.Lock()
-        self._database = self._opened()
+        self._database = self._open()
 
     def close(self) -> None:
         """Close the file."""
@@ -152,8 +152,8 @@ class ArchiveIndex:
             except (sqlite3.Error, OSError) as failure:
                 raise ArchiveUnavailable(f"the index of the archive cannot be made: {failure}") from failure
 
-    def _opened(self) -> sqlite3.Connection:
-        database = self._connected()
+    def _open(self) -> sqlite3.Connection:
+        database = self._connect()
         try:
             _prepare(database)
             (found,) = database.execute("PRAGMA user_version").fetchone()
@@ -163,9 +163,9 @@ class ArchiveIndex:
         except sqlite3.DatabaseError:
             pass
         database.close()
-        return self._made()
+        return self._make()
 
-    def _connected(self) -> sqlite3.Connection:
+    def _connect(self) -> sqlite3.Connection:
         # SQLite creates its other files with the mode of this file.
         self._path.touch(0o600)
         self._path.chmod(0o600)
@@ -174,12 +174,12 @@ class ArchiveIndex:
     def _begin_anew(self) -> None:
         self.is_complete = False
         self._database.close()
-        self._database = self._made()
+        self._database = self._make()
 
-    def _made(self) -> sqlite3.Connection:
+    def _make(self) -> sqlite3.Connection:
         for file in self._files():
             file.unlink(missing_ok=True)
-        database = self._connected()
+        database = self._connect()
         _prepare(database)
         database.executescript(_SCHEMA + _ORDERS)
         return database

@@ -179,7 +179,7 @@ class Archivist:
                 _logger.error(said, match=match_id, why=str(failure))  # noqa: TRY400 - an expected failure
             return
         self._failed.pop(match_id, None)
-        self._metrics.archived()
+        self._metrics.count_archived()
         _logger.info("archived", match=match_id)
 
     async def take(self, listed: ListedMatch) -> None:

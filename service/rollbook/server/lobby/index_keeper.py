@@ -62,7 +62,7 @@ class IndexKeeper:
         """The matches whose index entries differ from the lobby."""
         return [match_id for part in range(self._store.parts) for match_id in await self._lobby.differing(part)]
 
-    async def archived(self, match_ids: Collection[str]) -> set[str]:
+    async def find_archived(self, match_ids: Collection[str]) -> set[str]:
         """The archived ones among these matches: not in the lobby, and only the head of the log is left."""
         listed, lengths = await self._store.summaries(list(match_ids)), await self._store.lengths(list(match_ids))
         left = [match_id for match_id in match_ids if match_id not in listed and not lengths.get(match_id, 1)]

@@ -58,7 +58,7 @@ def seats_of(holder: str) -> str:
     return f"seat/{holder}"
 
 
-def named(name: str) -> str:
+def name_list(name: str) -> str:
     """The list of matches in which a player has this name; the list's name contains only a hash."""
     return f"name/{hashlib.sha256(name.encode()).hexdigest()[:_NAME_DIGITS]}"
 
@@ -76,7 +76,7 @@ def row_of(summary: MatchSummary, holders: Sequence[str], *, asks: bool = False)
         if seat.taken:
             lists[seats_of(holder) if holder else UNHELD] = None
         if seat.taken and seat.name:
-            lists[named(plain_name(seat.name))] = None
+            lists[name_list(plain_name(seat.name))] = None
     if asks and summary.state == MATCH_STATE_OPEN:
         lists[ASKING] = None
     due_ms, longest_ms = _due(summary)

@@ -30,7 +30,7 @@ from rollbook.server.lobby.index_rows import NOT_OVER, list_of
 from rollbook.server.lobby.listed_match import ListedMatch, MatchMetadata
 from rollbook.server.lobby.name_guard import NameUses
 from rollbook.server.out.summary import summary_message
-from rollbook.server.replica.history import left
+from rollbook.server.replica.history import read_stored
 from rollbook.server.slices import Slices
 from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.storage.port import EventLog, Hole, IndexedLobby, IndexRow, LobbyEntry, Place, SharedClock
@@ -234,7 +234,7 @@ class StoredLobby:
         counts = await self._store.counts(public + private)
         return dict(zip(kinds, map(add, counts[: len(kinds)], counts[len(kinds) :]), strict=True))
 
-    async def listed(self) -> list[ListedMatch]:
+    async def list_matches(self) -> list[ListedMatch]:
         """All open and running matches, most recently opened first."""
         return [listed for listed in await self.everything() if not listed.is_over]
 
@@ -281,7 +281,7 @@ class StoredLobby:
         _logger.error("what the lobby says of a match cannot be read", match=match_id)
         ledger = None
         with suppress(Unreadable, ArchiveUnavailable):
-            ledger = (await left(self._log, match_id)).ledger
+            ledger = (await read_stored(self._log, match_id)).ledger
         if ledger is None:
             # Treated as private, because it is unknown whether it was.
             return ListedMatch(MatchSummary(match_id=match_id, is_private=True, is_lost=True), b"", ())

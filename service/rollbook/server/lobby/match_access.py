@@ -221,12 +221,12 @@ class Sights:
             raise MatchUnknown(match_id)
         return sight
 
-    async def known(self, caller: Subject, match_id: str) -> Sight:
+    async def known_sight(self, caller: Subject, match_id: str) -> Sight:
         """The match as cached by this process, for a choice; a refused choice is decided again from the store.
 
         A caller who may not see the cached state gets the answer of `now`.
         """
-        ledger = self._replicas.known(match_id)
+        ledger = self._replicas.known_ledger(match_id)
         if ledger is not None:
             sight = await self._of(caller, ledger)
             if self._may_see(sight, ""):
@@ -235,9 +235,9 @@ class Sights:
 
     async def looked_at(self, caller: Subject, match_id: str, invitation_code: str = "") -> Sight:
         """The match as the caller may see it; a delayed viewer sees a past state once the seats are closed."""
-        return await self.delayed(await self.now(caller, match_id, invitation_code))
+        return await self.delay(await self.now(caller, match_id, invitation_code))
 
-    async def delayed(self, sight: Sight) -> Sight:
+    async def delay(self, sight: Sight) -> Sight:
         """The sight with the spectator delay, which applies to public viewers from closed seats to the seal."""
         ledger, closing = sight.ledger, sight.ledger.closing
         delay_ms = ledger.opened.terms.spectator_delay_seconds * 1_000
@@ -259,7 +259,7 @@ class Sights:
             return None
         if listed.position.sequence == length:
             return listed
-        ledger = self._replicas.known(listed.match_id)
+        ledger = self._replicas.known_ledger(listed.match_id)
         if ledger is None or ledger.head.sequence != length or not _follows(ledger, listed):
             return None
         seats = [(player, seat) for player, seat in zip(ledger.players, listed.seats, strict=True) if player]
@@ -275,7 +275,7 @@ class Sights:
         match_id = listed.match_id
         try:
             sight = await self.now(caller, match_id, self._players.invitation_code(match_id))
-            return (await self.delayed(sight)).summary
+            return (await self.delay(sight)).summary
         except MatchUnknown:
             return None
         except (*BROKEN, ArchiveUnavailable) as failure:
@@ -288,7 +288,7 @@ class Sights:
 
     async def _ledger(self, match_id: str) -> Ledger:
         """The current state; a match that is not cached is read from event 1, which takes a turn of the caller."""
-        if self._replicas.known(match_id) is not None:
+        if self._replicas.known_ledger(match_id) is not None:
             return await self._replicas.ledger(match_id)
         async with turn():
             return await self._replicas.ledger(match_id)

@@ -16,12 +16,12 @@ from rollbook.identity.names import plain_name
 from rollbook.identity.references import is_match_id
 from rollbook.identity.tokens import Role, Subject
 from rollbook.rules.catalogue import current, rulesets
-from rollbook.rules.options import written
+from rollbook.rules.options import write_value
 from rollbook.server.access.limits import ROWS_A_POINT, owe, turn
 from rollbook.server.access.players import Players
 from rollbook.server.lobby.archive_index import Wanted
 from rollbook.server.lobby.finished_matches import Finished
-from rollbook.server.lobby.index_rows import ASKING, UNHELD, list_of, named, seats_of
+from rollbook.server.lobby.index_rows import ASKING, UNHELD, list_of, name_list, seats_of
 from rollbook.server.lobby.listed_match import ListedMatch
 from rollbook.server.lobby.lobby import StoredLobby
 from rollbook.server.lobby.match_access import Sights, judges
@@ -67,7 +67,7 @@ def games() -> proto.ListGamesResponse:
             ruleset.options.add(
                 name=option.name,
                 rule=option.rule,
-                default_value=written(option.default),
+                default_value=write_value(option.default),
                 allowed=option.allowed,
             )
     return response
@@ -145,8 +145,8 @@ class Lists:
 
         The first read takes `most` matches from each.
         """
-        in_lobby = self._listed(caller, request, player, cursor, most)
-        archived = self._archived(Wanted(request.game, request.state, player), cursor, most)
+        in_lobby = self._list_lobby(caller, request, player, cursor, most)
+        archived = self._list_archived(Wanted(request.game, request.state, player), cursor, most)
         one, other = await anext(in_lobby, None), await anext(archived, None)
         while one is not None or other is not None:
             if one is not None and (other is None or one[0] > other[0]):
@@ -158,11 +158,11 @@ class Lists:
                     one = await anext(in_lobby, None)
                 other = await anext(archived, None)
 
-    async def _listed(
+    async def _list_lobby(
         self, caller: Subject, request: proto.ListMatchesRequest, player: str, before: Cursor | None, most: int
     ) -> AsyncIterator[_Found]:
         """Candidates from the lobby."""
-        lists, judged = self._lists(caller, request, player), await self._judged(caller, before)
+        lists, judged = self._lists(caller, request, player), await self._list_judged(caller, before)
         while page := await self._lobby.page(lists, before, most):
             lengths = await self._store.lengths([match_id for (_, match_id), listed in page if not listed.is_over])
             for place, listed in page:
@@ -175,7 +175,7 @@ class Lists:
         for found in judged:
             yield found
 
-    async def _archived(self, wanted: Wanted, before: Cursor | None, most: int) -> AsyncIterator[_Found]:
+    async def _list_archived(self, wanted: Wanted, before: Cursor | None, most: int) -> AsyncIterator[_Found]:
         """Candidates from the archive."""
         while self._finished is not None and (page := await self._finished.page(wanted, before, most)):
             for listed in page:
@@ -188,13 +188,13 @@ class Lists:
         if request.mine:
             return [*seats, ASKING]
         if player:
-            return [named(player)]
+            return [name_list(player)]
         public, private = (
             list_of(is_private=is_private, game=request.game, state=request.state) for is_private in (False, True)
         )
         return [public, private] if caller.role is Role.OPERATOR else [public, *seats]
 
-    async def _judged(self, caller: Subject, before: Cursor | None) -> list[_Found]:
+    async def _list_judged(self, caller: Subject, before: Cursor | None) -> list[_Found]:
         """The matches after a place of which the caller is a judge; they may be private."""
         if caller.role is not Role.JUDGE:
             return []

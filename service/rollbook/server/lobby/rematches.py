@@ -151,7 +151,7 @@ class Rematches:
         )
 
     async def _declined(self, match_id: str) -> set[bytes]:
-        return {bytes.fromhex(player) for player in await self._books.reserved(match_id, DECLINED)}
+        return {bytes.fromhex(player) for player in await self._books.list_reserved(match_id, DECLINED)}
 
 
 def asking(summary: MatchSummary) -> MatchSummary:

@@ -22,7 +22,7 @@ from rollbook.server.out.projection import (
     legal_bytes,
     perspective_message,
     projected_bytes,
-    revealed,
+    reveal,
     view_bytes,
 )
 from rollbook.server.slices import Slices
@@ -154,7 +154,7 @@ class FrameMessages:
             message = frame.written.get(views)
             if message is None:
                 message = frame.written[views] = WrittenFrame(
-                    self._events(frame, _written(frame.events, frame.perspective), views=views)
+                    self._events(frame, _write_events(frame.events, frame.perspective), views=views)
                 )
             return message
         match frame:
@@ -171,7 +171,7 @@ class FrameMessages:
             case FellBehindFrame(position):
                 return MatchFrame(fell_behind=MatchFrame.FellBehind(position=_position(position)))
             case RevealedFrame(log):
-                return MatchFrame(revealed=revealed(log))
+                return MatchFrame(revealed=reveal(log))
             case HeartbeatFrame(ledger, delay_ms, here):
                 clocks = clocks_message(ledger, self._clock_ms() - delay_ms)
                 return MatchFrame(heartbeat=MatchFrame.Heartbeat(head=self._heads.of(ledger), clocks=clocks, here=here))
@@ -184,7 +184,7 @@ class FrameMessages:
         """The message of a frame with many events, serialised in slices."""
         parts, slices = list[bytes](), Slices()
         for first in range(0, len(frame.events), WRITTEN_AT_ONCE):
-            parts += _written(frame.events[first : first + WRITTEN_AT_ONCE], frame.perspective)
+            parts += _write_events(frame.events[first : first + WRITTEN_AT_ONCE], frame.perspective)
             if slices.is_over:
                 await slices.rest()
         return WrittenFrame(self._events(frame, parts, views=views))
@@ -212,7 +212,7 @@ class FrameMessages:
         return view
 
 
-def _written(events: Sequence[Visible], perspective: Perspective) -> list[bytes]:
+def _write_events(events: Sequence[Visible], perspective: Perspective) -> list[bytes]:
     return [length_delimited(_EVENTS, projected_bytes(event, perspective)) for event in events]
 
 

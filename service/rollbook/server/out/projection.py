@@ -75,20 +75,20 @@ _WATCHERS: Final = {
 # Events
 
 
-def projected(event: Visible, perspective: Perspective) -> proto.ProjectedEvent:
+def project(event: Visible, perspective: Perspective) -> proto.ProjectedEvent:
     """One event for this perspective; it does not depend on whether the match is sealed by now."""
-    hidden = _hidden(event.logged) if perspective in event.insiders else None
+    hidden = _hidden_outcome(event.logged) if perspective in event.insiders else None
     return proto.ProjectedEvent(event=event.logged.data, hidden=hidden)
 
 
 def projected_bytes(event: Visible, perspective: Perspective) -> bytes:
     """The bytes of that message."""
     if perspective in event.insiders:
-        return projected(event, perspective).SerializeToString()
+        return project(event, perspective).SerializeToString()
     return length_delimited(proto.ProjectedEvent.EVENT_FIELD_NUMBER, event.logged.data)
 
 
-def _hidden(logged: Logged) -> HiddenOutcome | None:
+def _hidden_outcome(logged: Logged) -> HiddenOutcome | None:
     """The hidden part of an outcome; None for other events, whose hidden parts are never sent."""
     if not logged.private or not isinstance(logged.event, Happened):
         return None
@@ -104,7 +104,7 @@ def made_message(
     return match_proto.EventsMade(
         first=events[0].logged.sequence,
         last=events[-1].logged.sequence,
-        events=[projected(event, perspective) for event in wanted],
+        events=[project(event, perspective) for event in wanted],
         head=head,
     )
 
@@ -127,7 +127,7 @@ class NotSealed(Exception):
     """The log is incomplete or not sealed, so it reveals nothing."""
 
 
-def revealed(log: Sequence[Visible]) -> MatchFrame.Revealed:
+def reveal(log: Sequence[Visible]) -> MatchFrame.Revealed:
     """All hidden parts of a sealed match by sequence, from its whole log; raises NotSealed."""
     if not log or not isinstance(log[-1].logged.event, Sealed) or len(log) != log[-1].logged.sequence:
         raise NotSealed("what a match hides is revealed by its whole log, from event 1 to the seal")
@@ -135,7 +135,7 @@ def revealed(log: Sequence[Visible]) -> MatchFrame.Revealed:
         outcomes=[
             MatchFrame.Revealed.Outcome(sequence=event.logged.sequence, hidden=hidden)
             for event in log
-            if (hidden := _hidden(event.logged)) is not None
+            if (hidden := _hidden_outcome(event.logged)) is not None
         ]
     )
 

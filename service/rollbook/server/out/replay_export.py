@@ -11,7 +11,7 @@ from rollbook.match.chain import Entry, HeadKeys, link
 from rollbook.match.ledger import Visible
 from rollbook.replay_file.container import Replay, body_parts, sign
 from rollbook.rules.game import Perspective
-from rollbook.server.out.projection import projected
+from rollbook.server.out.projection import project
 from rollbook.server.slices import Slices
 from rollbook.v1.events_pb2 import Event, Private
 
@@ -19,8 +19,8 @@ from rollbook.v1.events_pb2 import Event, Private
 def sealed_replay(match_id: str, entries: Sequence[Entry], names: Sequence[str], keys: HeadKeys) -> Replay:
     """The complete replay of a finished match; its seal contains the secret."""
     private = {number: entry.private for number, entry in enumerate(entries[1:], start=2) if entry.private}
-    replay = _exported(match_id, None, [entry.event for entry in entries], keys)
-    return replace(replay, private=private, names=_said(names))
+    replay = _export(match_id, None, [entry.event for entry in entries], keys)
+    return replace(replay, private=private, names=_clean_names(names))
 
 
 async def seen_replay(
@@ -31,10 +31,10 @@ async def seen_replay(
     private: dict[int, bytes] = {}
     async for event in events:
         data.append(event.logged.data)
-        if perspective in event.insiders and (seen := projected(event, perspective)).HasField("hidden"):
+        if perspective in event.insiders and (seen := project(event, perspective)).HasField("hidden"):
             private[len(data)] = Private(hidden=seen.hidden).SerializeToString(deterministic=True)
-    replay = _exported(match_id, perspective, data, keys)
-    return replace(replay, private=private, names=_said(names))
+    replay = _export(match_id, perspective, data, keys)
+    return replace(replay, private=private, names=_clean_names(names))
 
 
 async def written(replay: Replay, key: Ed25519PrivateKey) -> bytes:
@@ -47,12 +47,12 @@ async def written(replay: Replay, key: Ed25519PrivateKey) -> bytes:
     return sign(replay, b"".join(parts), key)
 
 
-def _exported(match_id: str, perspective: Perspective | None, events: Sequence[bytes], keys: HeadKeys) -> Replay:
+def _export(match_id: str, perspective: Perspective | None, events: Sequence[bytes], keys: HeadKeys) -> Replay:
     """The public parts of the replay."""
     opened = Event.FromString(events[0]).opened
     head = keys.sign(match_id, len(events), link(events[-1]))
     return Replay(match_id, opened.game, opened.ruleset, perspective, tuple(events), heads=(head,))
 
 
-def _said(names: Sequence[str]) -> tuple[str, ...]:
+def _clean_names(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(names) if any(names) else ()

@@ -75,7 +75,7 @@ class Commands:
         """Seat the caller, unless the free seats are kept for others."""
         origin = self._origin(sight, request.request_id)
         seat = request.seat if request.HasField("seat") else None
-        house, misplaced = sight.caller.is_house, await self._misplaced(sight, request)
+        house, misplaced = sight.caller.is_house, await self._check_position(sight, request)
         command = TakeSeat(origin, seat, request.entropy_commitment, house, kept.seats, kept.ms, misplaced)
         metadata, holder = sight.metadata, self._players.pseudonym(sight.caller.key)
         before = self._players.reference(sight.caller, metadata.rematch_of) if metadata.asked else b""
@@ -95,7 +95,7 @@ class Commands:
         origin = replace(asked, player=players.reference(bot.subject, match_id))
         seat = request.seat if request.HasField("seat") else None
         commitment = entropy_commitment(players.brought_by(bot, match_id))
-        misplaced = await self._misplaced(sight, request)
+        misplaced = await self._check_position(sight, request)
         command = TakeSeat(origin, seat, commitment, True, kept.seats, kept.ms, misplaced)  # noqa: FBT003 - house
         return await self._carried_out(sight, command, Beside(bot.name, players.pseudonym(bot.subject.key)))
 
@@ -114,7 +114,9 @@ class Commands:
         self.check_opener(sight, origin)
         if not request.HasField("seat"):
             raise Declined(Why.SEAT_UNKNOWN, "the seat to be freed has to be named")
-        return await self._carried_out(sight, FreeSeat(origin, request.seat, await self._misplaced(sight, request)))
+        return await self._carried_out(
+            sight, FreeSeat(origin, request.seat, await self._check_position(sight, request))
+        )
 
     def check_opener(self, sight: Sight, origin: Origin) -> None:
         """Raise Refusal unless the caller opened the match, or repeats a request."""
@@ -124,20 +126,22 @@ class Commands:
     async def leave_seat(self, sight: Sight, request: proto.LeaveSeatRequest, bots_at_ms: int | None = None) -> Answer:
         """Leave the caller's seat; at a table of PlayNow this may change when bots join."""
         origin = self._origin(sight, request.request_id)
-        command = LeaveSeat(origin, _seat(request), await self._misplaced(sight, request))
+        command = LeaveSeat(origin, _seat(request), await self._check_position(sight, request))
         return await self._carried_out(sight, command, Beside(bots_at_ms=bots_at_ms))
 
     async def ready(self, sight: Sight, request: proto.ReadyRequest) -> Answer:
         """Report the caller ready."""
         origin = self._origin(sight, request.request_id)
-        misplaced = await self._misplaced(sight, request)
+        misplaced = await self._check_position(sight, request)
         command = GetReady(origin, request.closing_link, request.entropy, _seat(request), misplaced)
         return await self._carried_out(sight, command)
 
     async def resign(self, sight: Sight, request: proto.ResignRequest) -> Answer:
         """Resign for the caller."""
         origin = self._origin(sight, request.request_id)
-        return await self._carried_out(sight, Resign(origin, _seat(request), await self._misplaced(sight, request)))
+        return await self._carried_out(
+            sight, Resign(origin, _seat(request), await self._check_position(sight, request))
+        )
 
     async def abort(self, sight: Sight, request: proto.AbortMatchRequest) -> Answer:
         """End the match without a result, for an operator or for the player who opened it."""
@@ -147,7 +151,7 @@ class Commands:
         if not has_opened and sight.ledger.made_by(origin.request) is None:
             require(caller, Role.OPERATOR)
         by_opener = caller.role is not Role.OPERATOR
-        return await self._carried_out(sight, Abort(origin, await self._misplaced(sight, request), by_opener))
+        return await self._carried_out(sight, Abort(origin, await self._check_position(sight, request), by_opener))
 
     async def end_lost(self, caller: Subject, request: proto.AbortMatchRequest) -> Answer | None:
         """End a match whose log is lost; None if only its lobby entry was left."""
@@ -166,7 +170,7 @@ class Commands:
             if declined.reason is Why.POSITION_BEHIND and isinstance(position, Position) and position.link:
                 with self._replicas.use(sight.match_id) as replica:
                     head = (await replica.caught_up()).head.sequence
-                    misplaced = await replica.misplaced(position, head)
+                    misplaced = await replica.check_position(position, head)
                 if misplaced is not None:
                     raise misplaced from declined
             raise
@@ -175,16 +179,16 @@ class Commands:
         check_request_id(request_id)
         return self._players.origin(sight.caller, sight.match_id, request_id, self._clock_ms())
 
-    async def _misplaced(self, sight: Sight, request: Placed) -> Declined | None:
+    async def _check_position(self, sight: Sight, request: Placed) -> Declined | None:
         """What is wrong with the request's position, as far as the caller may see the match; None if nothing is."""
         if not request.HasField("position"):
             return None
         if len(request.position.link) != LINK_BYTES:
             return position_malformed()
         position = Position(request.position.sequence, request.position.link)
-        head = (await self._sights.delayed(sight)).ledger.head.sequence
+        head = (await self._sights.delay(sight)).ledger.head.sequence
         with self._replicas.use(sight.match_id) as replica:
-            return await replica.misplaced(position, head)
+            return await replica.check_position(position, head)
 
     async def _carried_out(self, sight: Sight, command: Command, beside: Beside = NOTHING) -> Answer:
         """Carry out a command that is valid at any later state; raises Refusal after too many conflicts."""

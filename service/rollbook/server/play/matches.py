@@ -149,7 +149,7 @@ class Matches:
                         raise
                     ledger = newer
                     continue
-                if await self._appended(replica, decision, command.origin.player, beside):
+                if await self._append(replica, decision, command.origin.player, beside):
                     return Answer(tuple(decision.made), decision.after)
                 await self._check_overtaken(replica, decision, command)
                 ledger = replica.ledger
@@ -195,12 +195,12 @@ class Matches:
         return None if made is None else await self._answer(replica, ledger, made, command)
 
     async def _answer(self, replica: Replica, ledger: Ledger, made: EventRange, command: Command | OpenMatch) -> Answer:
-        answer = Answer(tuple(await replica.made(made.first, made.last)), ledger)
+        answer = Answer(tuple(await replica.events_between(made.first, made.last)), ledger)
         if not answers(answer.first, command):
             raise RequestReused
         return answer
 
-    async def _appended(self, replica: Replica, decision: Decision, player: bytes, beside: Beside) -> bool:
+    async def _append(self, replica: Replica, decision: Decision, player: bytes, beside: Beside) -> bool:
         """Whether the decision is in the log; False if another append came first."""
         with _Doubt() as doubt:
             for _ in range(ASKED_AGAIN):

@@ -213,7 +213,7 @@ class Quotas:
     async def recount(self) -> None:
         """Compare the book of all matches with the lobby."""
         now_ms = await self._clock.now_ms()
-        places = await self._books.reserved(EVERYBODY, MATCHES)
+        places = await self._books.list_reserved(EVERYBODY, MATCHES)
         left = dict(places)
         async for part in self._lobby.parts():
             for listed in part:
@@ -328,7 +328,7 @@ class Quotas:
 
     async def _places(self, holder: str, book: str) -> tuple[dict[str, int], dict[str, ListedMatch]]:
         """The places of a book, and the lobby entries of their matches."""
-        places = await self._books.reserved(holder, book)
+        places = await self._books.list_reserved(holder, book)
         return places, await self._lobby.entries(sorted({place.partition("/")[0] for place in places}))
 
     def _counts(self, caller: Subject, full: Full, place: str, listed: ListedMatch | None, until_ms: int) -> bool:

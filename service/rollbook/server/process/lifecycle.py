@@ -25,8 +25,8 @@ from rollbook.server.access.limits import Strangers
 from rollbook.server.addresses import Addresses
 from rollbook.server.configuration.settings import Listen, Settings, Tls
 from rollbook.server.health.metrics import Metrics
-from rollbook.server.health.store_health import Store, connected, start_store
-from rollbook.server.process.metrics_http import exposed
+from rollbook.server.health.store_health import Store, connect, start_store
+from rollbook.server.process.metrics_http import expose
 from rollbook.server.process.ports import Listening, NotListening, why_not
 from rollbook.server.process.shared_keys import SharedKeys
 from rollbook.server.process.signals import Shutdown, Signals, ending_signals
@@ -211,7 +211,7 @@ class _Running:
                 await _drain(self.assembly.servicers)
                 # The server closes only after the last call, so that clients receive a reason instead of a closed
                 # connection.
-                await self.open_calls.finished()
+                await self.open_calls.wait_finished()
         except TimeoutError:
             structlog.get_logger().warning("calls did not end in time")
         # gRPC sends the rest of the last answers.
@@ -228,15 +228,15 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack, 
     """Start all parts; each part starts after the parts that it depends on."""
     metrics = around.metrics
     if settings.metrics is not None:
-        page = exposed(metrics.registry, lambda: metrics.vitals.serves, settings.metrics)
+        page = expose(metrics.registry, lambda: metrics.vitals.serves, settings.metrics)
         await stack.enter_async_context(page)
     metrics.runs(settings.durability)
-    stack.push_async_callback(_ended, asyncio.create_task(_measure_the_loop(metrics)))
+    stack.push_async_callback(_end, asyncio.create_task(_measure_the_loop(metrics)))
     store = await start_store(settings)
     stack.push_async_callback(store.stop)
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     keys = ServiceKeys.in_directory(settings.data, settings.head_key, settings.name)
-    log = await stack.enter_async_context(_connected(store, settings))
+    log = await stack.enter_async_context(_connect(store, settings))
     shared_keys = SharedKeys(log, keys, metrics.loop_failed)
     await shared_keys.settle()
     stack.push_async_callback(shared_keys.close)
@@ -247,7 +247,7 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack, 
         stack.push_async_callback(servicer.close)
     names = [servicer.name for servicer in servicers]
     health = Health(names, assembly.apart)
-    call_log, open_calls = CallLog(metrics.called, settings.log_calls), OpenCalls(metrics.refused)
+    call_log, open_calls = CallLog(metrics.count_call, settings.log_calls), OpenCalls(metrics.count_refusal)
     server = lasting_server(
         [_reading(settings, metrics), call_log, open_calls, *assembly.layers],
         [
@@ -284,14 +284,14 @@ async def _measure_the_loop(metrics: Metrics) -> None:
         metrics.loop_lagged(max(0.0, loop.time() - due))
 
 
-async def _ended(task: asyncio.Task[None]) -> None:
+async def _end(task: asyncio.Task[None]) -> None:
     task.cancel()
     await asyncio.wait({task})
 
 
 def _reading(settings: Settings, metrics: Metrics) -> Reading:
     strangers = Strangers(Addresses(settings.trust_proxy), settings.limits, lambda: time.monotonic_ns() // 1_000_000)
-    return Reading(strangers, metrics.called, metrics.refused)
+    return Reading(strangers, metrics.count_call, metrics.count_refusal)
 
 
 async def _stop(server: grpc.aio.Server, grace_seconds: float = 0) -> None:
@@ -323,8 +323,8 @@ _OPTIONS: Final = [
 
 
 @asynccontextmanager
-async def _connected(store: Store, settings: Settings) -> AsyncIterator[RedisLog]:
-    log = await connected(store, settings)
+async def _connect(store: Store, settings: Settings) -> AsyncIterator[RedisLog]:
+    log = await connect(store, settings)
     try:
         yield log
     finally:

@@ -26,7 +26,7 @@ _REQUEST_SECONDS: Final = 10.0
 
 
 @asynccontextmanager
-async def exposed(registry: CollectorRegistry, serves: Callable[[], bool], address: Listen) -> AsyncIterator[None]:
+async def expose(registry: CollectorRegistry, serves: Callable[[], bool], address: Listen) -> AsyncIterator[None]:
     """Answer GET of /metrics and /healthz on this address, in separate threads; raises NotListening if that fails.
 
     /healthz has the status 200 if `serves()` is true, else 503.

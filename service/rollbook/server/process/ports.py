@@ -52,7 +52,7 @@ def why_not(address: Listen) -> str:
 
 
 @asynccontextmanager
-async def held(address: Listen) -> AsyncIterator[Listen]:
+async def hold_port(address: Listen) -> AsyncIterator[Listen]:
     """Reserve a port for this user's processes that listen with SO_REUSEPORT; raises NotListening if it is in use.
 
     Until the context exits, a process without SO_REUSEPORT cannot listen on the port. Yields the address with the port
@@ -60,7 +60,7 @@ async def held(address: Listen) -> AsyncIterator[Listen]:
     """
     with ExitStack() as stack:
         try:
-            bound = await once_free(lambda: stack.enter_context(_held(address)))
+            bound = await once_free(lambda: stack.enter_context(_hold(address)))
         except OSError as failure:
             raise NotListening.at(address, failure.strerror or str(failure)) from None
         yield bound
@@ -79,7 +79,7 @@ async def once_free(take: Callable[[], Taken]) -> Taken:
 
 
 @contextmanager
-def _held(address: Listen) -> Iterator[Listen]:
+def _hold(address: Listen) -> Iterator[Listen]:
     with ExitStack() as stack:
         with _alone(address) as listeners:
             port: int = listeners[0].getsockname()[1]
@@ -104,7 +104,7 @@ def _alone(address: Listen) -> Iterator[list[socket.socket]]:
     with ExitStack() as stack:
         listeners: list[socket.socket] = []
         absent: OSError | None = None
-        for family, kind, protocol, _, where in _resolved(address):
+        for family, kind, protocol, _, where in _resolve(address):
             try:
                 listener = stack.enter_context(socket.socket(family, kind, protocol))
                 listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -122,5 +122,5 @@ def _alone(address: Listen) -> Iterator[list[socket.socket]]:
         yield listeners
 
 
-def _resolved(address: Listen) -> Sequence[tuple[Any, ...]]:
+def _resolve(address: Listen) -> Sequence[tuple[Any, ...]]:
     return socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)

@@ -149,7 +149,7 @@ class SharedKeys:
             stored = await self._log.keys(said, instead_of=stored)
 
     async def _is_idle(self) -> bool:
-        return not await StoredLobby(self._log, self._log, self._log).listed()
+        return not await StoredLobby(self._log, self._log, self._log).list_matches()
 
 
 def _copy(files: Iterable[str]) -> str:

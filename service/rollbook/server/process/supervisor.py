@@ -21,8 +21,8 @@ from prometheus_client.registry import Collector
 from rollbook.server.access.house_bots import HouseBot
 from rollbook.server.configuration.settings import Listen, Settings
 from rollbook.server.health.own_store import LOOK_SECONDS, OwnStore
-from rollbook.server.process.metrics_http import exposed
-from rollbook.server.process.ports import Listening, held
+from rollbook.server.process.metrics_http import expose
+from rollbook.server.process.ports import Listening, hold_port
 from rollbook.server.process.signals import Shutdown, Signals, ending_signals
 from rollbook.server.process.worker_metrics import Tallies, samples_of
 from rollbook.server.process.workers import Staff
@@ -54,13 +54,13 @@ async def supervise(settings: Settings, words: Sequence[str], listening: Callabl
                 return Shutdown.DRAINED
             listening(service.listening)
             tasks: Sequence[Coroutine[Any, Any, None]]
-            tasks = service.staff.failed(), service.staff.watch(), service.keep_store()
+            tasks = service.staff.wait_failed(), service.staff.watch(), service.keep_store()
             watching = {asyncio.create_task(task) for task in tasks}
             try:
                 await asyncio.wait({*watching, signals.first}, return_when=asyncio.FIRST_COMPLETED)
                 ended = await service.drain(signals)
             finally:
-                failures = await _cancelled(watching)
+                failures = await _cancel(watching)
             for failure in failures:
                 raise failure
         structlog.get_logger().info("ended", how=ended.name.lower())
@@ -92,7 +92,7 @@ class _Service:
         if draining.done():
             draining.result()
             return Shutdown.DRAINED
-        await _cancelled({draining})
+        await _cancel({draining})
         await _end(self.staff, FORCED_SECONDS)
         return Shutdown.FORCED
 
@@ -107,14 +107,14 @@ async def _start(settings: Settings, words: Sequence[str], stack: AsyncExitStack
     """Start all parts; each part starts after the parts that it depends on."""
     registry, tallies = CollectorRegistry(), Tallies()
     if settings.metrics is not None:
-        await stack.enter_async_context(exposed(registry, lambda: _serves(registry), settings.metrics))
+        await stack.enter_async_context(expose(registry, lambda: _serves(registry), settings.metrics))
     store = None if settings.redis is not None else await OwnStore.start(settings)
     if store is not None:
         stack.push_async_callback(store.stop)
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     house = _House(settings)
     page = await _page(settings)
-    address = await stack.enter_async_context(held(settings.listen))
+    address = await stack.enter_async_context(hold_port(settings.listen))
     url = settings.redis if store is None else store.url
     of_workers = replace(settings, listen=address, redis=url, metrics=None, web=None, demo_seconds=None)
     staff = Staff(of_workers, words, tallies, house.sit)
@@ -196,14 +196,14 @@ async def _end(staff: Staff, seconds: float) -> None:
     staff.signal(signal.SIGTERM)
     try:
         async with asyncio.timeout(seconds):
-            await staff.ended()
+            await staff.wait_ended()
     except TimeoutError:
         structlog.get_logger().warning("workers did not end in time")
         staff.signal(signal.SIGKILL)
-        await staff.ended()
+        await staff.wait_ended()
 
 
-async def _cancelled(tasks: set[asyncio.Task[None]]) -> list[BaseException]:
+async def _cancel(tasks: set[asyncio.Task[None]]) -> list[BaseException]:
     """Cancel these tasks and return the exceptions with which they had failed."""
     for task in tasks:
         task.cancel()
@@ -227,13 +227,13 @@ class _Sum(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Collect the metrics of all workers; called on threads, which may block."""
-        return iter(asyncio.run_coroutine_threadsafe(self._collected(), self._loop).result(SCRAPE_SECONDS))
+        return iter(asyncio.run_coroutine_threadsafe(self._collect_metrics(), self._loop).result(SCRAPE_SECONDS))
 
     def describe(self) -> list[Any]:
         """Return no descriptions, so that registering the collector does not query the workers."""
         return []
 
-    async def _collected(self) -> list[Metric]:
+    async def _collect_metrics(self) -> list[Metric]:
         await self._staff.count()
         self._deaths.inc(self._staff.deaths - self._counted)
         self._counted = self._staff.deaths

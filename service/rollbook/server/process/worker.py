@@ -121,7 +121,7 @@ class Supervisor:
             self._answers.flush()
 
 
-def supervised() -> Supervised:
+def receive_settings() -> Supervised:
     """Receive the worker's settings on standard input and start to listen; raises processes.CutOff if it closes."""
     processes.end_with_parent()
     # A thread blocked on sys.stdin would keep the interpreter from exiting.

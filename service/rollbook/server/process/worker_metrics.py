@@ -86,7 +86,7 @@ class Tallies:
             for family, kind, documentation, name, labels, value in samples
         }
 
-    def ended(self, process: str) -> None:
+    def add_ended(self, process: str) -> None:
         """Add the last samples of a process that has ended to the totals."""
         for sample, value in self._latest.pop(process, {}).items():
             if sample.is_kept:

@@ -177,7 +177,7 @@ class Worker:
             if self._asked is not None:
                 self._asked.cancel()
                 self._asked = None
-            self._tallies.ended(str(self.number))
+            self._tallies.add_ended(str(self.number))
             if self.can_be_called:
                 self.can_be_called = False
                 self._changed()
@@ -233,7 +233,7 @@ class Staff:
                 await self._change()
         return first.head_key_id
 
-    async def failed(self) -> None:
+    async def wait_failed(self) -> None:
         """Wait until a worker fails for good, and raise its WorkerFailed."""
         done, _ = await asyncio.wait(self._kept, return_when=asyncio.FIRST_COMPLETED)
         for task in done:
@@ -246,7 +246,7 @@ class Staff:
                 worker.look()
             await asyncio.sleep(LOOK_SECONDS)
 
-    async def ended(self) -> None:
+    async def wait_ended(self) -> None:
         """Wait until all workers have ended."""
         if self._kept:
             await asyncio.wait(self._kept)

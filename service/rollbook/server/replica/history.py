@@ -95,7 +95,7 @@ def _event(entry: Entry) -> Event:
         raise Misplaced("these bytes are no event") from None
 
 
-async def left(log: EventLog, match_id: str) -> History:
+async def read_stored(log: EventLog, match_id: str) -> History:
     """What is stored of a match, up to the first inconsistency; raises Unreadable for another version's events."""
     history = History(match_id, keeps_events=True)
     with suppress(Misplaced, RefusedByRules):

@@ -23,7 +23,7 @@ from rollbook.match.decide import decide
 from rollbook.match.fold import Misplaced
 from rollbook.match.ledger import Ledger
 from rollbook.rules.refusals import RefusedByRules
-from rollbook.server.replica.history import History, left, pages
+from rollbook.server.replica.history import History, pages, read_stored
 from rollbook.storage.port import (
     Appended,
     AppendUnconfirmed,
@@ -59,7 +59,7 @@ def _not_counted() -> None:
 
 
 @asynccontextmanager
-async def _unlisted(_ledger: Ledger) -> AsyncIterator[LobbyEntry]:
+async def _remove_entry(_ledger: Ledger) -> AsyncIterator[LobbyEntry]:
     """The default for `summary`, which removes the match from the lobby."""
     yield LobbyEntry(b"")
 
@@ -80,7 +80,7 @@ class LostTails:
         keys: HeadKeys,
         noticed: Callable[[], None] = _not_counted,
         *,
-        summary: Callable[[Ledger], AbstractAsyncContextManager[LobbyEntry | None]] = _unlisted,
+        summary: Callable[[Ledger], AbstractAsyncContextManager[LobbyEntry | None]] = _remove_entry,
         listed: Callable[[str], Awaitable[Position | None]] = _nowhere,
     ) -> None:
         """`keys` sign this log's heads; `noticed` is called once for each match with a loss.
@@ -132,7 +132,7 @@ class LostTails:
             self._count()
             _logger.error("a log has lost events that were sent", match=match_id, known=known, stored=stored)
         try:
-            sealed = await self._sealed(match_id, kept or self._sent_head(match_id))
+            sealed = await self._seal_log(match_id, kept or self._sent_head(match_id))
         except (StoreUnavailable, AppendUnconfirmed) as failure:
             # The loss is noticed again at the next access to the match.
             _logger.warning("a match that lost its tail cannot be sealed yet", match=match_id, reason=str(failure))
@@ -150,7 +150,7 @@ class LostTails:
         if (listed := await self._listed(match_id)) is not None:
             self.record_sent(match_id, listed, sealed=False)
         for _ in range(TRIES):
-            history, head = await left(self._log, match_id), await self._log.head(match_id)
+            history, head = await read_stored(self._log, match_id), await self._log.head(match_id)
             ledger = history.ledger
             if ledger is None:
                 await self._lobby.drop(match_id)
@@ -167,7 +167,7 @@ class LostTails:
             if isinstance(result, Appended):
                 _logger.error("an operator ended a match whose log is lost", match=match_id, sequence=result.head)
                 self._sent[match_id] = FurthestSent(decision.after.head, sealed=True)
-                return await left(self._log, match_id)
+                return await read_stored(self._log, match_id)
         raise StoreUnavailable("the log of the match goes on although it is lost")
 
     async def _lost_head(self, match_id: str, stored: int, head: int) -> Head | None:
@@ -182,9 +182,9 @@ class LostTails:
         sent = self._sent.get(match_id)
         return None if sent is None else self._keys.sign(match_id, sent.position.sequence, sent.position.link)
 
-    async def _sealed(self, match_id: str, lost: Head | None) -> Ledger | None:
+    async def _seal_log(self, match_id: str, lost: Head | None) -> Ledger | None:
         for _ in range(TRIES):
-            ledger = await self._stored(match_id, lost)
+            ledger = await self._fold_stored(match_id, lost)
             if ledger is None or ledger.match.sealed is not None:
                 return ledger
             if lost is None:
@@ -201,7 +201,7 @@ class LostTails:
                 return decision.after
         return None
 
-    async def _stored(self, match_id: str, lost: Head | None) -> Ledger | None:
+    async def _fold_stored(self, match_id: str, lost: Head | None) -> Ledger | None:
         """The fold of what is stored; None if that is empty or inconsistent, or contains `lost` after all."""
         history = History(match_id)
         try:

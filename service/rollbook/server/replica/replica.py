@@ -73,7 +73,7 @@ class Replica:
         """Whether the next read begins at event 1: nothing is known, or a watcher needs all events."""
         return self.known is None or (self.watchers > 0 and self.events is None)
 
-    def unwatched(self) -> None:
+    def remove_watcher(self) -> None:
         """Count one watcher less; drop the events after the last one."""
         self.watchers -= 1
         if not self.watchers:
@@ -101,7 +101,7 @@ class Replica:
             raise self.failure
         return self.ledger
 
-    async def tailed(self, after: int, entries: Sequence[Entry]) -> None:
+    async def take_tail(self, after: int, entries: Sequence[Entry]) -> None:
         """Take the entries after an event; the replica fails if they are lost or unreadable."""
         if self.failure is not None or after > self.sequence:
             return
@@ -184,7 +184,7 @@ class Replica:
         entries = await self._log.read(self.match_id, sequence - 1, 1)
         return link(entries[0].event) if entries else None
 
-    async def misplaced(self, position: Position, head: int) -> Declined | None:
+    async def check_position(self, position: Position, head: int) -> Declined | None:
         """The refusal of a wrong position, for a caller who may see events up to `head`; None if it is right."""
         if position.sequence > head:
             return position_ahead(position, head)
@@ -200,7 +200,7 @@ class Replica:
             raise MatchUnknown(self.match_id)
         return history.ledger
 
-    async def made(self, first: int, last: int) -> list[Visible]:
+    async def events_between(self, first: int, last: int) -> list[Visible]:
         """The events of this range, both ends included."""
         if self.events is None:
             entries = await self._log.read(self.match_id, first - 1, last - first + 1)
@@ -231,7 +231,7 @@ class Replica:
         """Fold all events before the first one for which `ends` returns true, in slices, and yield them."""
         slices = Slices()
         try:
-            async for logged in self._logged(history):
+            async for logged in self._parse_events(history):
                 if ends(logged):
                     break
                 yield history.take(logged)
@@ -241,7 +241,7 @@ class Replica:
             # A caller that cancels the call pays for the events read so far.
             owe(history.sequence / EVENTS_A_POINT)
 
-    async def _logged(self, history: History) -> AsyncIterator[Logged]:
+    async def _parse_events(self, history: History) -> AsyncIterator[Logged]:
         """The events one by one; `history` is used to parse them, and must take each before the next."""
         if self.events is not None:
             for event in tuple(self.events):
@@ -286,7 +286,7 @@ class Replica:
             entries = await self._entries(history.sequence, sent)
             owe(len(entries) / EVENTS_A_POINT)
             for first in range(0, len(entries), FOLDED_AT_ONCE):
-                self._folded(history, entries[first : first + FOLDED_AT_ONCE])
+                self._fold_entries(history, entries[first : first + FOLDED_AT_ONCE])
                 if slices.is_over:
                     await slices.rest()
             # Events appended by this process during the read are stored, but perhaps not read yet.
@@ -322,7 +322,7 @@ class Replica:
             new = new[len(decision.made) :]
         if new:
             history = History(self.match_id, self.known, keeps_events=self.events is not None)
-            self._replace(self._folded(history, new), history.events)
+            self._replace(self._fold_entries(history, new), history.events)
 
     def _has(self, sequence: int, event: bytes) -> bool:
         """Whether this is the known event of that number, as far as this process can compare it."""
@@ -338,7 +338,7 @@ class Replica:
         mine = [logged.data for logged in decision.entries]
         return decision if mine == [entry.event for entry in entries[: len(mine)]] else None
 
-    def _folded(self, history: History, entries: Sequence[Entry]) -> Ledger:
+    def _fold_entries(self, history: History, entries: Sequence[Entry]) -> Ledger:
         """The ledger after these entries, of which there must be at least one; raises TailLost if they do not fit."""
         try:
             for entry in entries:

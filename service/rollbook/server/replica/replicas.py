@@ -54,7 +54,7 @@ class Replicas:
             used = self._used[match_id] = _Used(replica, self._let_go)
         return used
 
-    def known(self, match_id: str) -> Ledger | None:
+    def known_ledger(self, match_id: str) -> Ledger | None:
         """The cached ledger, which may be outdated; None if there is none. Do not modify it."""
         used = self._used.get(match_id)
         replica = self._idle.get(match_id) if used is None else used.replica

@@ -75,14 +75,16 @@ class AdminServicer(AdminServiceServicer):
         """Ban a subject, an address or a seat, and end what a banned subject holds."""
         caller = self._callers.operator(context)
         if not 1 <= request.seconds <= MOST_SECONDS:
-            raise _malformed("seconds", f"a ban lasts 1 to {MOST_SECONDS} seconds")
+            raise _malformed_error("seconds", f"a ban lasts 1 to {MOST_SECONDS} seconds")
         if len(request.why) > LONGEST_NOTE or not (request.why.isprintable() or not request.why):
-            raise _malformed("why", f"a note has at most {LONGEST_NOTE} printable characters")
+            raise _malformed_error("why", f"a note has at most {LONGEST_NOTE} printable characters")
         target = await self._target(caller, request.target)
         now_ms = self._clock_ms()
         bar = Bar(target, now_ms, now_ms + request.seconds * 1_000, _who(caller), request.why)
         await self._bans.put(bar)
-        self._acted(caller, "banned", ban=target.ban_id, target=_shown(target), until_ms=bar.until_ms, why=bar.why)
+        self._acted(
+            caller, "banned", ban=target.ban_id, target=_target_name(target), until_ms=bar.until_ms, why=bar.why
+        )
         taken = await self._holdings.take_away(caller, bar)
         ban = _message(target.ban_id, bar)
         return proto.BanResponse(ban=ban, withdrawn=taken.withdrawn, resigned=taken.resigned)
@@ -93,7 +95,7 @@ class AdminServicer(AdminServiceServicer):
         """Lift a ban."""
         caller = self._callers.operator(context)
         if not request.ban_id:
-            raise _malformed("ban_id", "the id of a ban is needed; ListBans has them")
+            raise _malformed_error("ban_id", "the id of a ban is needed; ListBans has them")
         lifted = await self._bans.lift(request.ban_id)
         self._acted(caller, "lifted a ban", ban=request.ban_id[:LONGEST_TEXT], lifted=lifted)
         return proto.LiftBanResponse(lifted=lifted)
@@ -108,7 +110,7 @@ class AdminServicer(AdminServiceServicer):
             raise Refusal("PAGE_SIZE_NEGATIVE", f"a page has {allowed} bans", {"allowed": allowed})
         size = min(request.page_size or PAGE, LONGEST_PAGE)
         behind = _place(request.page_token) if request.page_token else None
-        listed = [each for each in self._bans.listed() if behind is None or (each[1].until_ms, each[0]) > behind]
+        listed = [each for each in self._bans.list_bans() if behind is None or (each[1].until_ms, each[0]) > behind]
         response = proto.ListBansResponse(bans=[_message(*each) for each in listed[:size]])
         if len(listed) > size:
             ban_id, last = listed[size - 1]
@@ -122,7 +124,7 @@ class AdminServicer(AdminServiceServicer):
         caller = self._callers.operator(context)
         target = await self._target(caller, request.target)
         if target.player or (target.address and not is_single(target.address)):
-            raise _malformed("target", "name a subject or a single address")
+            raise _malformed_error("target", "name a subject or a single address")
         opened = await self._holdings.opened_by(target.subject or target.address)
         return proto.ListOpenedResponse(matches=[listed.summary for listed in opened])
 
@@ -146,7 +148,7 @@ class AdminServicer(AdminServiceServicer):
             archive_is_up=vitals.archive_is_up,
             archive_backlog=vitals.archive_backlog,
             lost_tails=vitals.lost_tails,
-            bans=len(self._bans.listed()),
+            bans=len(self._bans.list_bans()),
         )
         masters, _ = await asyncio.gather(condition.masters(), self._ask_store(response))
         for master in masters:
@@ -179,7 +181,9 @@ class AdminServicer(AdminServiceServicer):
             case "subject":
                 issuer, sub = target.subject.issuer or OWN_ISSUER, target.subject.sub
                 if not 0 < len(sub) <= LONGEST_TEXT or len(issuer) > LONGEST_TEXT:
-                    raise _malformed("subject", f"a subject has 1 to {LONGEST_TEXT} characters, and so has its issuer")
+                    raise _malformed_error(
+                        "subject", f"a subject has 1 to {LONGEST_TEXT} characters, and so has its issuer"
+                    )
                 # The key depends on issuer and sub only.
                 key = Subject(issuer, sub, Role.PLAYER, (), "", 0).key
                 return Barred(subject=key, issuer=issuer, sub=sub)
@@ -187,19 +191,19 @@ class AdminServicer(AdminServiceServicer):
                 try:
                     return Barred(address=bannable_network(target.address))
                 except ValueError as wrong:
-                    raise _malformed(
+                    raise _malformed_error(
                         "address", f"no address or network that can be banned: {str(wrong)[:LONGEST_NOTE]}"
                     ) from None
             case "seat":
                 match_id, seat = target.seat.match_id, target.seat.seat
                 players = (await self._sights.now(caller, match_id)).ledger.players
                 if not 0 <= seat < len(players) or not players[seat]:
-                    raise _malformed("seat", "the seat is free")
+                    raise _malformed_error("seat", "the seat is free")
                 return Barred(match_id=match_id, seat=seat, player=players[seat].hex())
-        raise _malformed("target", "name a subject, an address or a seat")
+        raise _malformed_error("target", "name a subject, an address or a seat")
 
 
-def _malformed(field: str, why: str) -> Refusal:
+def _malformed_error(field: str, why: str) -> Refusal:
     return Refusal("BAN_MALFORMED", why, {"field": field})
 
 
@@ -207,7 +211,7 @@ def _who(caller: Subject) -> str:
     return f"{caller.issuer}:{caller.sub}"
 
 
-def _shown(target: Barred) -> str:
+def _target_name(target: Barred) -> str:
     """The target's name, for the log."""
     if target.sub:
         return f"{target.issuer}:{target.sub}"

@@ -81,11 +81,13 @@ def _status(refusal: Refusal, detail: RefusalDetail) -> Status:
 
 
 def _facts(facts: Mapping[str, Fact]) -> dict[str, str]:
-    said = {name[:LONGEST_FACT_NAME]: _said(fact)[:LONGEST_FACT] for name, fact in facts.items() if fact is not None}
+    said = {
+        name[:LONGEST_FACT_NAME]: _fact_text(fact)[:LONGEST_FACT] for name, fact in facts.items() if fact is not None
+    }
     return dict(list(said.items())[:MOST_FACTS])
 
 
-def _said(fact: Fact) -> str:
+def _fact_text(fact: Fact) -> str:
     if isinstance(fact, tuple):
         return ",".join(map(str, fact))
     return str(fact).lower() if isinstance(fact, bool) else str(fact)

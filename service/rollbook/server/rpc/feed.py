@@ -106,7 +106,7 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
         try:
             sight = await self._sights.looked_at(caller, request.match_id, request.invitation_code)
         except MatchUnknown as error:
-            raise await self._locator.located(asked, error) from error
+            raise await self._locator.locate(asked, error) from error
 
         def perspective_of(ledger: Ledger) -> Perspective:
             return sight.perspective_on(ledger, public_only=request.public_only)
@@ -119,7 +119,7 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
             self._seat_feeds.of(sight) if is_seat else nullcontext(),
         ):
             try:
-                position = _asked(request)
+                position = _start_position(request)
                 expired = self._callers.expiry(caller, context)
                 watch = self._feeds.watch(request.match_id, position, perspective_of, expired)
                 if seconds > 0:
@@ -132,7 +132,7 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
                         else:
                             yield self._messages.of(frame, views=views)
             except (Declined, Refusal) as error:
-                raise await self._locator.located(asked, error) from error
+                raise await self._locator.locate(asked, error) from error
 
     async def WatchLobby(  # type: ignore[override]  # noqa: N802 - a serialised frame is sent like a message
         self, request: WatchLobbyRequest, context: Context
@@ -142,7 +142,7 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
         with self._watches.by(caller.key, for_many=caller.role is Role.GATEWAY):
             async with AsyncExitStack() as stack:
                 async with turn():
-                    await stack.enter_async_context(self._board.watched())
+                    await stack.enter_async_context(self._board.watch())
                     looks, known = self._board.looks, await self._board.seen_by(caller, request.game)
                     snapshot = await _snapshot(list(known.values()))
                 for written in snapshot:
@@ -177,7 +177,7 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
                 if summary is not None:
                     known[match_id] = summary
                 elif before is not None:
-                    summary = self._board.gone(match_id) or before
+                    summary = self._board.find_gone(match_id) or before
                 if summary is not None and (before is None or _life(before) != _life(summary)):
                     quiet = 0
                     yield LobbyFrame(changed=LobbyFrame.Changed(match=summary))
@@ -186,7 +186,7 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
                 yield LobbyFrame(heartbeat=LobbyFrame.Heartbeat(time_ms=self._clock_ms()))
 
 
-def _asked(request: WatchMatchRequest) -> Position | None:
+def _start_position(request: WatchMatchRequest) -> Position | None:
     """The position from which the watcher continues; None: from the start."""
     if not request.HasField("position"):
         return None

@@ -15,7 +15,7 @@ from typing import Any, Final
 import grpc
 from grpc._cython import cygrpc  # type: ignore[attr-defined]  # it has no types
 
-from rollbook.server.rpc.layers import Layer, layered
+from rollbook.server.rpc.layers import Layer, add_layers
 
 NO_METHOD: Final = ""
 """The name used for calls of unknown methods."""
@@ -42,7 +42,7 @@ class _Calls(cygrpc.AioServer):  # type: ignore[misc]  # it has no types
 
     def add_registered_method_handlers(self, method_handlers: Mapping[str, Any]) -> None:
         """Wrap each method in the layers and register it."""
-        added = {method: layered(method, handler, self._layers) for method, handler in method_handlers.items()}
+        added = {method: add_layers(method, handler, self._layers) for method, handler in method_handlers.items()}
         self._handlers.update(added)
         super().add_registered_method_handlers(added)
 

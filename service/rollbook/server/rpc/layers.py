@@ -1,7 +1,7 @@
 """Layers around every call, for all four kinds of gRPC methods.
 
 `CallLog` logs every call, `OpenCalls` counts open calls and lets them finish in a drain, `Refusing` turns exceptions of
-handlers into refusals. `layered` wraps a method once for all calls.
+handlers into refusals. `add_layers` wraps a method once for all calls.
 """
 
 from __future__ import annotations
@@ -79,12 +79,12 @@ class Layer:
 # What wraps a handler
 
 
-def _answered(behaviour: Callable[..., Awaitable[Any]]) -> Handler:
+def _handle_answer(behaviour: Callable[..., Awaitable[Any]]) -> Handler:
     """Handle a method that returns one answer, or writes its answers itself."""
     return lambda call: behaviour(call.requests, call.context)
 
 
-def _written(behaviour: Callable[..., AsyncGenerator[Any, None]]) -> Handler:
+def _handle_answers(behaviour: Callable[..., AsyncGenerator[Any, None]]) -> Handler:
     """Handle a method that yields its answers; only here each answer is recorded in the call."""
 
     async def handle(call: Call) -> Any:
@@ -98,15 +98,15 @@ def _written(behaviour: Callable[..., AsyncGenerator[Any, None]]) -> Handler:
     return handle
 
 
-def layered(method: str, handler: Any, layers: Sequence[Layer]) -> Any:
+def add_layers(method: str, handler: Any, layers: Sequence[Layer]) -> Any:
     """A gRPC handler for a method with the layers around it, the first one outermost."""
     attribute, make = _KINDS[bool(handler.request_streaming), bool(handler.response_streaming)]
     behaviour = getattr(handler, attribute)
-    handle = _written(behaviour) if inspect.isasyncgenfunction(behaviour) else _answered(behaviour)
+    handle = _handle_answers(behaviour) if inspect.isasyncgenfunction(behaviour) else _handle_answer(behaviour)
     for layer in reversed(layers):
         handle = layer.around(method, handler, handle)
 
-    async def handled(requests: Any, context: Any) -> Any:
+    async def handle_call(requests: Any, context: Any) -> Any:
         call = Call(RequestStream(context) if handler.request_streaming else requests, context)
         try:
             response = await handle(call)
@@ -117,7 +117,7 @@ def layered(method: str, handler: Any, layers: Sequence[Layer]) -> Any:
 
     # No request deserializer: the `Reading` layer parses requests and refuses malformed ones. Answers may already be
     # serialised.
-    return make(handled, response_serializer=_SERIALIZED)
+    return make(handle_call, response_serializer=_SERIALIZED)
 
 
 # The call log
@@ -152,7 +152,7 @@ class CallLog(Layer):
         """Time the call and log it."""
         streams_requests, is_quiet = bool(handler.request_streaming), method.startswith(_QUIET)
 
-        async def timed(call: Call) -> Any:
+        async def measure(call: Call) -> Any:
             started = time.perf_counter()
             ending: BaseException | None = None
             try:
@@ -172,7 +172,7 @@ class CallLog(Layer):
                     self._log.log(level, "call", method=method, status=status, milliseconds=milliseconds, **facts)
             return call.response
 
-        return timed
+        return measure
 
     def _is_sampled(self) -> bool:
         """Whether this call is in the share of logged calls."""
@@ -197,10 +197,10 @@ def _facts(requests: Iterable[Any], response: Any) -> dict[str, Any]:
         for fact, field in (("match", "match_id"), ("request", "request_id")):
             value = getattr(request, field, None)
             if isinstance(value, str) and value:
-                facts[fact] = _shown(value, LONGEST_ID)
+                facts[fact] = _loggable(value, LONGEST_ID)
     match_id = getattr(response, "match_id", "")
     if match_id:
-        facts["match"] = _shown(match_id, LONGEST_ID)
+        facts["match"] = _loggable(match_id, LONGEST_ID)
     made = getattr(response, "made", None)
     if isinstance(made, EventsMade) and response.HasField("made"):
         facts["sequence"] = made.last
@@ -217,7 +217,7 @@ def _status(context: Any, ending: BaseException | None) -> str:
     return grpc.StatusCode.UNKNOWN.name
 
 
-def _shown(text: str, longest: int) -> str:
+def _loggable(text: str, longest: int) -> str:
     """A client's text if it looks like an id; other texts could forge log entries."""
     sound = len(text) <= longest and text.isascii() and text.isprintable()
     return text if sound else "[malformed]"
@@ -249,7 +249,7 @@ class OpenCalls(Layer):
         for stream in tuple(self._streams):
             stream.end()
 
-    async def finished(self) -> None:
+    async def wait_finished(self) -> None:
         """Wait until no call is open."""
         await self._finished.wait()
 
@@ -257,10 +257,10 @@ class OpenCalls(Layer):
         """Count or refuse the call; make its stream of requests endable."""
         if handler.request_streaming:
             handle = self._ending(handle, owes_one_answer=not handler.response_streaming)
-        return handle if method.startswith(_ANSWERED_TO_THE_END) else self._counted(handle)
+        return handle if method.startswith(_ANSWERED_TO_THE_END) else self._count_call(handle)
 
-    def _counted(self, handle: Handler) -> Handler:
-        async def counted(call: Call) -> Any:
+    def _count_call(self, handle: Handler) -> Handler:
+        async def count_one(call: Call) -> Any:
             if self.begun:
                 await refuse(call.context, stopping(), self._refused)
             self._under_way += 1
@@ -272,7 +272,7 @@ class OpenCalls(Layer):
                 if not self._under_way:
                     self._finished.set()
 
-        return counted
+        return count_one
 
     def _ending(self, handle: Handler, *, owes_one_answer: bool) -> Handler:
         async def ending(call: Call) -> Any:
@@ -303,7 +303,7 @@ class Refusing(Layer):
         """Wrap every method in the same way."""
         del method, handler
 
-        async def guarded(call: Call) -> Any:
+        async def guard(call: Call) -> Any:
             try:
                 return await handle(call)
             except (grpc.aio.AbortError, cygrpc.ExecuteBatchError):
@@ -312,4 +312,4 @@ class Refusing(Layer):
             except Exception as error:  # noqa: BLE001 - every exception becomes an answer
                 await refuse(call.context, error, self._count)
 
-        return guarded
+        return guard

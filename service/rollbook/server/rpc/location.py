@@ -45,7 +45,7 @@ class Locator:
         self._sights = sights
         self._matches = matches
 
-    async def located(self, asked: Asked, error: Exception) -> Exception:
+    async def locate(self, asked: Asked, error: Exception) -> Exception:
         """The refusal with the match's position and legal choices; other errors are returned unchanged.
 
         A caller who may not see the match always gets MatchUnknown. If the call's position is a head that this service
@@ -53,7 +53,7 @@ class Locator:
         the answer is StoreUnavailable instead of a refusal about the match or the position.
         """
         if isinstance(error, MatchUnknown):
-            return await self._gone(asked) or error
+            return await self._find_gone(asked) or error
         refusal = refusal_of(error)
         if refusal is None or refusal.code not in _ABOUT_THE_MATCH:
             return error
@@ -64,31 +64,31 @@ class Locator:
             return unknown
         except Exception:  # noqa: BLE001, S110 - a log that cannot be read may be lost, which is checked next
             pass
-        if (lost := await self._lost(asked, refusal)) is not None:
+        if (lost := await self._find_lost(asked, refusal)) is not None:
             return lost
         try:
-            sight = sight and await self._sights.delayed(sight)
+            sight = sight and await self._sights.delay(sight)
         except Exception:  # noqa: BLE001 - the refusal goes out without a position
             sight = None
         if sight is None:
             return refusal
-        refined = _refined(refusal, sight)
+        refined = _refine(refusal, sight)
         return refined.at(sight.ledger.head, legal_message(sight.ledger, sight.perspective))
 
-    async def _gone(self, asked: Asked) -> Exception | None:
+    async def _find_gone(self, asked: Asked) -> Exception | None:
         """LOG_LOST if the caller sent a signed head of a match whose log is gone; None if the match never existed."""
         try:
-            is_gone = await self._matches.is_gone(asked.match_id, _kept(asked))
+            is_gone = await self._matches.is_gone(asked.match_id, _kept_head(asked))
         except StoreUnavailable as unavailable:
             return unavailable
-        return _lost(asked.position.sequence) if is_gone else None
+        return _log_lost(asked.position.sequence) if is_gone else None
 
-    async def _lost(self, asked: Asked, refusal: Refusal) -> Exception | None:
+    async def _find_lost(self, asked: Asked, refusal: Refusal) -> Exception | None:
         """LOG_LOST if the log does not hold the head that was sent; None if the refusal is unchanged."""
         try:
-            await self._matches.compare(asked.match_id, _kept(asked))
+            await self._matches.compare(asked.match_id, _kept_head(asked))
         except TailLost:
-            return _lost(asked.position.sequence)
+            return _log_lost(asked.position.sequence)
         except StoreUnavailable as unavailable:
             return unavailable if refusal.code is grpc.StatusCode.OUT_OF_RANGE else None
         except Exception:  # noqa: BLE001 - the refusal goes out unchanged
@@ -96,18 +96,18 @@ class Locator:
         return None
 
 
-def _kept(asked: Asked) -> Head:
+def _kept_head(asked: Asked) -> Head:
     position = asked.position
     return Head(position.sequence, position.link, position.key_id, position.signature)
 
 
-def _lost(known: int) -> Refusal:
+def _log_lost(known: int) -> Refusal:
     # The stored sequence is left out: a spectator delay may hide it.
     why = "the log does not hold the head that was sent, which this service signed; nothing is built on it"
     return Refusal("LOG_LOST", why, {"known": known})
 
 
-def _refined(refusal: Refusal, sight: Sight) -> Refusal:
+def _refine(refusal: Refusal, sight: Sight) -> Refusal:
     """Replace a reason by a more specific one that only the contract distinguishes."""
     match = sight.ledger.match
     if refusal.reason == "MATCH_SEALED" and match.sealed is not None and match.sealed.aborted is not None:

@@ -48,7 +48,7 @@ class Seats:
         return player_name(chosen, caller.name, self.reserved) if chosen else caller.name
 
     @asynccontextmanager
-    async def allowed(self, sight: Sight, request: proto.TakeSeatRequest) -> AsyncIterator[tuple[Kept, int | None]]:
+    async def allow(self, sight: Sight, request: proto.TakeSeatRequest) -> AsyncIterator[tuple[Kept, int | None]]:
         """Refuse a caller without an invitation to the match, with too many seats, or without a claim where needed.
 
         Yields the seats that are kept for others, and when bots join from now on; None: that does not change.
@@ -158,33 +158,33 @@ class MatchServicer(MatchServiceServicer):
         caller = self._callers.of(context, OPEN_POINTS)
         require(caller, Role.PLAYER)
         code = request.invitation_code
-        async with self._located(caller, request, code):
+        async with self._locate_refusals(caller, request, code):
             sight = await self._sights.now(caller, request.match_id, code, request.request_id)
             name = self._seats.name(caller, request.name)
-            async with self._seats.allowed(sight, request) as (kept, bots_at_ms):
+            async with self._seats.allow(sight, request) as (kept, bots_at_ms):
                 answer = await self._commands.take_seat(sight, request, name, kept, bots_at_ms)
             seat, closed = seat_taken(answer)
-            return proto.TakeSeatResponse(made=self._made(sight, answer), seat=seat, closed_seats=closed)
+            return proto.TakeSeatResponse(made=self._made_message(sight, answer), seat=seat, closed_seats=closed)
 
     async def Ready(  # noqa: N802 - named by the contract
         self, request: proto.ReadyRequest, context: Context
     ) -> proto.ReadyResponse:
         """Report ready."""
         caller = self._callers.of(context, LIFE_POINTS)
-        async with self._located(caller, request):
+        async with self._locate_refusals(caller, request):
             sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
-            return proto.ReadyResponse(made=self._made(sight, await self._commands.ready(sight, request)))
+            return proto.ReadyResponse(made=self._made_message(sight, await self._commands.ready(sight, request)))
 
     async def LeaveSeat(  # noqa: N802 - named by the contract
         self, request: proto.LeaveSeatRequest, context: Context
     ) -> proto.LeaveSeatResponse:
         """Leave a seat."""
         caller = self._callers.of(context, LIFE_POINTS)
-        async with self._located(caller, request):
+        async with self._locate_refusals(caller, request):
             sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
             async with self._seats.left(sight, sight.player) as bots_at_ms:
                 answer = await self._commands.leave_seat(sight, request, bots_at_ms)
-            return proto.LeaveSeatResponse(made=self._made(sight, answer))
+            return proto.LeaveSeatResponse(made=self._made_message(sight, answer))
 
     async def AddBot(  # noqa: N802 - named by the contract
         self, request: proto.AddBotRequest, context: Context
@@ -193,10 +193,10 @@ class MatchServicer(MatchServiceServicer):
         caller = self._callers.of(context, OPEN_POINTS)
         require(caller, Role.PLAYER)
         sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
-        async with self._located(caller, request):
+        async with self._locate_refusals(caller, request):
             answer = await self._bots.add(sight, request)
             seat, closed = seat_taken(answer)
-            return proto.AddBotResponse(made=self._made(sight, answer), seat=seat, closed_seats=closed)
+            return proto.AddBotResponse(made=self._made_message(sight, answer), seat=seat, closed_seats=closed)
 
     async def DeclineRematch(  # noqa: N802 - named by the contract
         self, request: proto.DeclineRematchRequest, context: Context
@@ -214,10 +214,10 @@ class MatchServicer(MatchServiceServicer):
         """Free a seat that another player took."""
         caller = self._callers.of(context, LIFE_POINTS)
         sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
-        async with self._located(caller, request):
+        async with self._locate_refusals(caller, request):
             answer = await self._commands.free_seat(sight, request)
             async with self._seats.left(sight, sight.ledger.players[request.seat]):
-                return proto.FreeSeatResponse(made=self._made(sight, answer))
+                return proto.FreeSeatResponse(made=self._made_message(sight, answer))
 
     async def GetMatch(  # noqa: N802 - named by the contract
         self, request: proto.GetMatchRequest, context: Context
@@ -247,19 +247,19 @@ class MatchServicer(MatchServiceServicer):
     ) -> proto.ChooseResponse:
         """Choose for the caller's seat."""
         caller = self._callers.of(context)
-        async with self._located(caller, request):
-            sight = await self._sights.known(caller, request.match_id)
+        async with self._locate_refusals(caller, request):
+            sight = await self._sights.known_sight(caller, request.match_id)
             answer = await self._commands.choose(sight, request, position_of(request))
-            return proto.ChooseResponse(made=self._made(sight, answer))
+            return proto.ChooseResponse(made=self._made_message(sight, answer))
 
     async def Resign(  # noqa: N802 - named by the contract
         self, request: proto.ResignRequest, context: Context
     ) -> proto.ResignResponse:
         """Resign."""
         caller = self._callers.of(context, LIFE_POINTS)
-        async with self._located(caller, request):
+        async with self._locate_refusals(caller, request):
             sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
-            return proto.ResignResponse(made=self._made(sight, await self._commands.resign(sight, request)))
+            return proto.ResignResponse(made=self._made_message(sight, await self._commands.resign(sight, request)))
 
     async def AbortMatch(  # noqa: N802 - named by the contract
         self, request: proto.AbortMatchRequest, context: Context
@@ -267,9 +267,9 @@ class MatchServicer(MatchServiceServicer):
         """End a match without a result."""
         caller = self._callers.of(context, LIFE_POINTS)
         try:
-            async with self._located(caller, request):
+            async with self._locate_refusals(caller, request):
                 sight = await self._sights.now(caller, request.match_id, request_id=request.request_id)
-                made = self._made(sight, await self._commands.abort(sight, request))
+                made = self._made_message(sight, await self._commands.abort(sight, request))
                 if caller.role is Role.OPERATOR:
                     self._acted(caller, "aborted a match", match=request.match_id, request=request.request_id)
                 return proto.AbortMatchResponse(made=made)
@@ -295,15 +295,15 @@ class MatchServicer(MatchServiceServicer):
                 async for answer in answers:
                     yield answer
 
-    def _made(self, sight: Sight, answer: Answer) -> proto.EventsMade:
+    def _made_message(self, sight: Sight, answer: Answer) -> proto.EventsMade:
         head = self._heads.of(answer.ledger, answer.leads_to)
         return made_message(answer.made, sight.perspective_on(answer.ledger), head)
 
     @asynccontextmanager
-    async def _located(self, caller: Subject, request: Placed, code: str = "") -> AsyncIterator[None]:
+    async def _locate_refusals(self, caller: Subject, request: Placed, code: str = "") -> AsyncIterator[None]:
         """Add the match's position to refusals raised within the context."""
         try:
             yield
         except Exception as error:
             asked = Asked(caller, request.match_id, request.position, code, request.request_id)
-            raise await self._locator.located(asked, error) from error
+            raise await self._locator.locate(asked, error) from error

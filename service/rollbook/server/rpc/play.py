@@ -74,7 +74,7 @@ class PlayStream:
             await self._begin(request)
         request_id = request.request_id[:LONGEST_REQUEST_ID]
         try:
-            sight, answer = await self._chosen(request)
+            sight, answer = await self._choose(request)
         except Exception as error:  # noqa: BLE001 - `_refusal` raises anything else again
             refusal = await self._refusal(error, request)
             self._leads_to = None
@@ -93,12 +93,12 @@ class PlayStream:
         try:
             await self._with.sights.now(self._caller, request.match_id)
         except MatchUnknown as error:
-            raise await self._with.locator.located(
+            raise await self._with.locator.locate(
                 Asked(self._caller, request.match_id, request.position), error
             ) from error
         self._match_id = request.match_id
 
-    async def _chosen(self, request: proto.PlayRequest) -> tuple[Sight, Answer]:
+    async def _choose(self, request: proto.PlayRequest) -> tuple[Sight, Answer]:
         if request.match_id not in {"", self._match_id}:
             raise Refusal("OTHER_MATCH_IN_PLAY", "a stream is for one match")
         if request.refusals_seen > self._refusals:
@@ -108,7 +108,7 @@ class PlayStream:
             raise Refusal("SKIPPED", "a choice before this one was refused, so this one was not looked at")
         check_request_id(request.request_id)
         take()
-        sight = await self._with.sights.known(self._caller, self._match_id)
+        sight = await self._with.sights.known_sight(self._caller, self._match_id)
         return sight, await self._with.commands.choose(sight, request, self._position(request))
 
     def _position(self, request: proto.PlayRequest) -> Position | Declined:
@@ -121,7 +121,7 @@ class PlayStream:
 
     async def _refusal(self, error: Exception, request: proto.PlayRequest) -> Refusal:
         asked = Asked(self._caller, self._match_id, request.position, request_id=request.request_id)
-        error = await self._with.locator.located(asked, error)
+        error = await self._with.locator.locate(asked, error)
         refusal = refusal_of(error)
         if refusal is None or refusal.code in _ENDS_THE_STREAM:
             raise error

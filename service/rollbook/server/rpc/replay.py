@@ -89,7 +89,7 @@ class ReplayServicer(ReplayServiceServicer):
             except NotInstalled:
                 why = "this service has no auditor; `rollbook audit` takes the file at home"
                 raise Refusal("AUDIT_NOT_INSTALLED", why) from None
-            audited = await self._auditors.audit(await _uploaded(request_iterator))
+            audited = await self._auditors.audit(await _receive_upload(request_iterator))
         self._count_audit(proto.Verdict.Name(audited.verdict).removeprefix("VERDICT_").lower())
         return audited
 
@@ -100,7 +100,7 @@ class ReplayServicer(ReplayServiceServicer):
             sight = replace(sight, perspective=Watcher.PUBLIC)
         async with turn(sight.ledger.head.sequence / EVENTS_A_POINT):
             if sight.ledger.match.sealed is None:
-                return await self._seen(await self._sights.delayed(sight), request)
+                return await self._seen(await self._sights.delay(sight), request)
             return await self._sealed(sight, request)
 
     async def _sealed(self, sight: Sight, request: proto.GetReplayRequest) -> bytes:
@@ -131,7 +131,7 @@ def _names(sight: Sight, request: proto.GetReplayRequest) -> list[str]:
     return [] if request.without_names else [seat.name for seat in sight.summary.seats]
 
 
-async def _uploaded(requests: AsyncIterator[proto.AuditReplayRequest]) -> bytes:
+async def _receive_upload(requests: AsyncIterator[proto.AuditReplayRequest]) -> bytes:
     """The uploaded file; raises Refusal if it is too large or too slow."""
     data = bytearray()
     try:

@@ -54,7 +54,7 @@ class RequestStream:
             return self._no_more()
         finally:
             self._waiting = None
-        return None if data is grpc.aio.EOF else self._taken(data)
+        return None if data is grpc.aio.EOF else self._take_in(data)
 
     def __aiter__(self) -> Self:
         return self
@@ -65,11 +65,11 @@ class RequestStream:
             raise StopAsyncIteration
         return request
 
-    def _taken(self, data: bytes) -> Any:
+    def _take_in(self, data: bytes) -> Any:
         try:
             request = data if self.parse is None else self.parse(data)
         except DecodeError:
-            raise malformed() from None
+            raise malformed_error() from None
         if self.first is None:
             self.first = request
         self.last = request
@@ -80,7 +80,7 @@ class RequestStream:
             raise stopping()
 
 
-def malformed() -> Refusal:
+def malformed_error() -> Refusal:
     """The refusal of bytes that are not a request."""
     return Refusal("REQUEST_MALFORMED", "the bytes of the request are not the message of this method")
 

@@ -12,7 +12,7 @@ from rollbook.server.access.limits import Strangers
 from rollbook.server.refusals import Refusal
 from rollbook.server.rpc.errors import Count, refuse
 from rollbook.server.rpc.layers import Call, Handler, Layer, Measured
-from rollbook.server.rpc.request_stream import malformed
+from rollbook.server.rpc.request_stream import malformed_error
 
 Read: TypeAlias = Callable[[bytes], Any]
 
@@ -45,7 +45,7 @@ class Reading(Layer):
         return each if handler.request_streaming else one
 
     async def _refuse(self, method: str, context: Any) -> None:
-        refusal = malformed()
+        refusal = malformed_error()
         try:
             self._strangers.count(context)
         except Refusal as too_many:

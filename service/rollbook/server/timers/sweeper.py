@@ -180,7 +180,7 @@ class Sweeper:
             await self._clock.compare()
             # Only the sweeping process reports the counts of matches.
             self._counted_ms = 0
-            self._metrics.listed({})
+            self._metrics.set_matches({})
 
     async def _recount(self) -> None:
         """Release the reservations of finished matches, and periodically compare the book with the lobby."""
@@ -209,7 +209,7 @@ class Sweeper:
         self._notice_gap(self._swept_ms)
         due = await self._agendas.due(SWEEP, now_ms, MOST_DUE)
         for start in range(0, len(due), AT_ONCE):
-            for one in await self._listed(due[start : start + AT_ONCE]):
+            for one in await self._list_due(due[start : start + AT_ONCE]):
                 began_ms = self._clock()
                 if began_ms - now_ms > LONGEST_SWEEP_MS:
                     self._swept_ms = began_ms
@@ -229,7 +229,7 @@ class Sweeper:
             # Games that only newer replicas of the service have.
             of_all = found.pop((state, ""))
             found[state, OTHER_GAMES] = max(0, of_all - sum(found[state, game] for game in current()))
-        self._metrics.listed(found)
+        self._metrics.set_matches(found)
 
     async def _pardon_all(self, pardon: Pardon) -> None:
         """Pardon the gap in every match with a clock; reads the lobby, so that a wrong index costs no player time."""
@@ -242,7 +242,7 @@ class Sweeper:
                     await self._attempt(one, self._pardon(one.match_id, pardon))
                 await self._go_on(beats=False)
 
-    async def _listed(self, due: Sequence[tuple[str, int]]) -> list[_Due]:
+    async def _list_due(self, due: Sequence[tuple[str, int]]) -> list[_Due]:
         """The lobby entries of these matches; matches without an entry are removed from the agenda."""
         entries = await self._lobby.entries([match_id for match_id, _ in due])
         found = [_Due(entries[match_id], since_ms) for match_id, since_ms in due if match_id in entries]
@@ -349,6 +349,6 @@ class Sweeper:
         if isinstance(command, AbortUnready):
             await self._tables.pause_absent(answer.ledger)
         first = answer.first
-        self._metrics.swept(first.event)
+        self._metrics.count_swept(first.event)
         _logger.info("swept", match=match_id, sequence=first.sequence, what=type(first.event).__name__)
         return True

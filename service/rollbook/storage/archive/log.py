@@ -63,7 +63,7 @@ class ArchivedLog:
         head = await self.store.head(match_id)
         if 0 < head <= after or (not head and await self._is_unknown(match_id)):
             return []
-        archived = await self._archived(match_id)
+        archived = await self._read_archived(match_id)
         if archived is None and head:
             # Entries may have been appended between the two reads of the store.
             entries = await self.store.read(match_id, after, limit)
@@ -77,7 +77,7 @@ class ArchivedLog:
         head = await self.store.head(match_id)
         if head or await self._is_unknown(match_id):
             return head
-        return len(await self._archived(match_id) or ())
+        return len(await self._read_archived(match_id) or ())
 
     async def _begin(self, match_id: str, expected: int, entries: Sequence[Entry], **terms: Any) -> AppendResult:
         """Append event 1. This needs no archive: the store remembers a match for a week, and the index for good."""
@@ -94,7 +94,7 @@ class ArchivedLog:
         """The file of a match from the archive; None if there is none, or no archive."""
         return None if self.archive is None else await self.archive.get(match_id)
 
-    async def _archived(self, match_id: str) -> list[Entry] | None:
+    async def _read_archived(self, match_id: str) -> list[Entry] | None:
         if match_id in self._kept:
             return self._kept[match_id]
         data = await self.file(match_id)

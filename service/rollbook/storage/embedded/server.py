@@ -133,7 +133,7 @@ class EmbeddedServer:
         """End the server gracefully and return its exit code; raises ServerFailed if it had to be killed."""
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGTERM)
-            if not await self._ended(stop_seconds):
+            if not await self._wait_ended(stop_seconds):
                 await self._kill()
                 raise ServerFailed(
                     f"The server did not end within {stop_seconds:g} s and was killed.{self._last_words()}"
@@ -158,7 +158,7 @@ class EmbeddedServer:
                 raise ServerFailed(f"The server did not answer within {start_seconds:g} s.{self._last_words()}")
             await asyncio.sleep(_POLL_SECONDS)
 
-    async def _ended(self, seconds: float) -> bool:
+    async def _wait_ended(self, seconds: float) -> bool:
         deadline = asyncio.get_running_loop().time() + seconds
         while self._process.poll() is None:
             if asyncio.get_running_loop().time() > deadline:
@@ -168,7 +168,7 @@ class EmbeddedServer:
 
     async def _kill(self) -> None:
         self._process.kill()
-        await self._ended(_KILLED_SECONDS)
+        await self._wait_ended(_KILLED_SECONDS)
         self._tidy()
 
     def _tidy(self) -> None:

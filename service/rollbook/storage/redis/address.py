@@ -102,7 +102,7 @@ def parse(url: str) -> Address:
     options = dict(parse_url(f"{transport}://{credentials}@host/{database}{query}"))
     tls = transport == "rediss"
     sentinel_options = _of_sentinels(options, tls=tls) if kind is Kind.SENTINEL else None
-    options = _known(options)
+    options = _known_options(options)
     if kind is Kind.CLUSTER and options.pop("db", 0):
         raise ValueError("Redis Cluster has only database 0")
     return Address(kind, hosts, options, tls, unquote(service), sentinel_options)
@@ -118,7 +118,7 @@ def _of_sentinels(options: dict[str, Any], *, tls: bool) -> dict[str, Any]:
 
 
 def _socket(url: str) -> Address:
-    options = _known(dict(parse_url(url)))
+    options = _known_options(dict(parse_url(url)))
     if not options.get("path"):
         raise ValueError("unix:// needs the path of the socket: unix:///path/of/socket")
     return Address(Kind.SERVER, (), options)
@@ -135,7 +135,7 @@ def _host(text: str, port: int) -> Host:
     return unquote(host), given or port
 
 
-def _known(options: Mapping[str, Any]) -> dict[str, Any]:
+def _known_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """The known options; raises ValueError for others, which redis-py might accept and override these settings."""
     unknown = sorted(options.keys() - _KNOWN - _SHAPED)
     if unknown:

@@ -39,10 +39,10 @@ class Announcements:
         self._turns = count()
 
     def appends(self, match_id: str) -> None:
-        """Hold back announcements of the match until `appended`: the answer to the append carries the same news."""
+        """Hold back announcements of the match until `finish_append`: the append's answer carries the same news."""
         self._appending[match_id] = self._appending.get(match_id, 0) + 1
 
-    def appended(self, match_id: str) -> None:
+    def finish_append(self, match_id: str) -> None:
         """The append has been answered or has failed; publish held announcements."""
         self._appending[match_id] -= 1
         if not self._appending[match_id]:

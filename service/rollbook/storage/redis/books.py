@@ -36,7 +36,7 @@ class Books:
         full, at_ms, *is_new = await self._run(_RESERVE, keys, match_id, UNDER_WAY_MS, BOOK_SECONDS, *most)
         return Full(quotas[full - 1].book, at_ms) if full else Reserved(at_ms, bool(is_new[0]))
 
-    async def reserved(self, holder: str, book: str) -> dict[str, int]:
+    async def list_reserved(self, holder: str, book: str) -> dict[str, int]:
         """The matches with a place in a book, each with the `until_ms` of its reservation; negative once settled."""
         key = book_key(holder, book, self._partitions)
         answer = await self._dispatch.ask(key, "ZRANGE", key, 0, -1, "WITHSCORES")

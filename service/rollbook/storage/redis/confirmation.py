@@ -84,7 +84,7 @@ class Confirmation:
             (listed,) = await converse([_LIST])
             if isinstance(listed, Exception):
                 return f"INFO was refused: {listed}"
-            self._misfit = await self._judged(Attached.of(listed), _ASK_SECONDS)
+            self._misfit = await self._find_misfit(Attached.of(listed), _ASK_SECONDS)
         return "" if self._misfit is None else self._misfit.why
 
     async def lack(self, converse: Converse) -> Lack | None:
@@ -97,7 +97,7 @@ class Confirmation:
             # Within a transaction WAITAOF does not block.
             counting = [("MULTI",), self._wait(wanted, 0), _LIST, ("EXEC",)]
             answers = await converse([_LIST, self._wait(wanted, block_ms), *counting])
-            if (refused := _refused(answers)) is not None:
+            if (refused := _find_refusal(answers)) is not None:
                 return Lack(f"whether replicas have it was not answered: {refused}")
             counted, listed = answers[-1]
             attached = Attached.of(listed)
@@ -109,7 +109,7 @@ class Confirmation:
                 is_on_disk, having = 1, max(counted, sum(offset >= written for offset in attached.offsets))
             has_all = is_on_disk and having >= attached.online
             asking_seconds = max(end - now(), _ASK_SECONDS) if has_all else _SLICE_MS / 1_000
-            misfit = await self._judged(attached, asking_seconds)
+            misfit = await self._find_misfit(attached, asking_seconds)
             if has_all and misfit is None:
                 self._misfit = None
                 return None
@@ -130,27 +130,27 @@ class Confirmation:
     def _wait(self, replicas: int, milliseconds: int) -> tuple[str | int, ...]:
         return ("WAITAOF", 1, replicas, milliseconds) if self._waits_for_disks else ("WAIT", replicas, milliseconds)
 
-    async def _judged(self, attached: Attached, seconds: float) -> _Misfit | None:
+    async def _find_misfit(self, attached: Attached, seconds: float) -> _Misfit | None:
         found = await self._candidates.promotable(attached.hosts, seconds)
         silent = [host for host, answer in found.items() if answer is None]
         promotable = [host for host, answer in found.items() if answer]
         has = f"A master of the store has {len(promotable)} replicas that may take its place"
         if len(promotable) > self._replicas:
             return _Misfit(
-                f"{has} ({_listed(promotable)}), and --replicas is {self._replicas}: one without the write might be"
+                f"{has} ({_format(promotable)}), and --replicas is {self._replicas}: one without the write might be"
                 f" chosen. Start with --replicas {len(promotable)} and set min-replicas-to-write {len(promotable)} on"
                 " every server, or shut down what is too many.",
                 is_excess=True,
             )
         if silent:
             return _Misfit(
-                f"Replicas of the store do not report whether they may take the master's place ({_listed(silent)}):"
+                f"Replicas of the store do not report whether they may take the master's place ({_format(silent)}):"
                 " every service has to reach every replica, and may read its configuration.",
                 is_certain=False,
             )
         if len(promotable) < self._replicas:
             return _Misfit(
-                f"{has} ({_listed(promotable) or 'none'}), and --replicas is {self._replicas}: one that is not attached"
+                f"{has} ({_format(promotable) or 'none'}), and --replicas is {self._replicas}: one that is not attached"
                 " might be chosen. Attach as many. A replica that is never promoted (replica-priority 0, in a Cluster"
                 " cluster-replica-no-failover yes) does not count, and is waited for as well."
             )
@@ -168,12 +168,12 @@ class Fence:
     confirmation: Confirmation
 
 
-def _refused(answers: Sequence[Any]) -> Exception | None:
+def _find_refusal(answers: Sequence[Any]) -> Exception | None:
     """The first refusal among the answers, also among those of the transaction."""
     executed = answers[-1] if isinstance(answers[-1], list) else []
     refused = (answer for answer in (*answers, *executed) if isinstance(answer, Exception))
     return next(refused, None if executed else ResponseError("the transaction was not carried out"))
 
 
-def _listed(hosts: Sequence[Host]) -> str:
+def _format(hosts: Sequence[Host]) -> str:
     return ", ".join(f"{host}:{port}" for host, port in sorted(hosts))

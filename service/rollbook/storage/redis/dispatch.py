@@ -101,12 +101,12 @@ class Dispatch:
                     answer: list[int] = await server.appends.run(keys, arguments, asking=asking)
                 except AskError as redirection:
                     await _pause(attempt - 1)
-                    server = await self._servers.redirected(redirection)
+                    server = await self._servers.redirect(redirection)
                     asking = not isinstance(redirection, MovedError)
                     refusal = redirection
                 except ResponseError as failure:
                     self._doubt_after(failure)
-                    raise _refused(failure) from failure
+                    raise _refusal_error(failure) from failure
                 except Exception:
                     self._servers.doubt()
                     raise
@@ -162,7 +162,7 @@ class Dispatch:
                         failure = refusal
         if len(answers) < len(commands):
             if isinstance(failure, ResponseError):
-                raise _refused(failure) from failure
+                raise _refusal_error(failure) from failure
             raise StoreUnavailable(f"The store does not answer: {failure}", cause_of(failure)) from failure
         return [answers[number] for number in range(len(commands))]
 
@@ -180,7 +180,7 @@ class Dispatch:
                 isinstance(answer, MovedError) or not isinstance(answer, _MOVING)
             ):
                 self._servers.doubt()
-                raise _refused(answer) from answer
+                raise _refusal_error(answer) from answer
 
     def check_open(self) -> None:
         """Raise StoreUnavailable if the log has been closed."""
@@ -222,7 +222,7 @@ class Dispatch:
     async def _follow(self, answer: Any, command: Command, *, appends: bool) -> Any:
         """The answer itself or, if it is a redirection, the answer from the server it names."""
         if isinstance(answer, AskError):
-            server = await self._servers.redirected(answer)
+            server = await self._servers.redirect(answer)
             asking: list[Command] = [] if isinstance(answer, MovedError) else [("ASKING",)]
             fence = None if appends else await self._fence(server, [(b"", command)], 1)
             *_, answer = await _wire(server, appends=appends).converse([*asking, command], fence)
@@ -233,7 +233,7 @@ class Dispatch:
                 return KeyMisused(f"The store refused: {answer}", "a key of the store is not what it should be")
             if "no such key" in str(answer):
                 return None
-            raise _refused(answer) from answer
+            raise _refusal_error(answer) from answer
         return answer
 
     def _doubt_after(self, failure: Exception) -> None:
@@ -245,7 +245,7 @@ def _wire(server: Server, *, appends: bool) -> Wire:
     return server.appends.wire if appends else server.reads
 
 
-def _refused(refusal: ResponseError) -> StoreUnavailable:
+def _refusal_error(refusal: ResponseError) -> StoreUnavailable:
     return StoreUnavailable(f"The store refused: {refusal}", _CAUSES.get(_code(refusal), "the store refuses"))
 
 

@@ -132,7 +132,7 @@ class LobbyIndex(Books):
         """Replace lobby summary and index row of a match; returns False if the summary is no longer `instead_of`."""
         partition = self._partition(match_id)
         keys = [lobby_key(partition), self._rows(partition)]
-        arguments = self._base(partition), match_id, instead_of, summary, _written(match_id, row), row.due_ms
+        arguments = self._base(partition), match_id, instead_of, summary, _write_row(match_id, row), row.due_ms
         return bool(await self._run(_RELIST, keys, *arguments))
 
     # Queries of the index
@@ -219,7 +219,7 @@ class LobbyIndex(Books):
         by_part: dict[int, list[bytes | str | int]] = {}
         for match_id, (summary, row) in rows.items():
             arguments = by_part.setdefault(self._partition(match_id), [])
-            arguments += match_id, summary, _written(match_id, row), row.due_ms
+            arguments += match_id, summary, _write_row(match_id, row), row.due_ms
         for part, arguments in by_part.items():
             await self._run(_REINDEX, [lobby_key(part), self._rows(part)], self._base(part), now_ms, *arguments)
 
@@ -334,7 +334,7 @@ def index_arguments(base: bytes, match_id: str, row: IndexRow | None) -> Iterabl
     """The arguments with which the append script updates the index."""
     if row is None:
         return base, b"", b""
-    return base, _written(match_id, row), b"%d" % row.due_ms
+    return base, _write_row(match_id, row), b"%d" % row.due_ms
 
 
 def _member(opened_ms: int, match_id: str) -> bytes:
@@ -349,6 +349,6 @@ def _place(member: bytes) -> Place | None:
         return None
 
 
-def _written(match_id: str, row: IndexRow) -> bytes:
+def _write_row(match_id: str, row: IndexRow) -> bytes:
     lines = [row.agenda or _NONE, str(row.longest_ms), *row.lists]
     return b"\n".join([_member(row.opened_ms, match_id), *(line.encode() for line in lines)])

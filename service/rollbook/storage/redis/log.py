@@ -147,7 +147,7 @@ class RedisLog(LobbyIndex):
         try:
             outcome, number = await self._dispatch.append(keys, arguments)
         finally:
-            self._announcements.appended(match_id)
+            self._announcements.finish_append(match_id)
         if outcome == _APPENDED:
             return Appended(number)
         return Conflict(number) if outcome == _CONFLICT else TooEarly(number)

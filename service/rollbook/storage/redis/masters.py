@@ -108,7 +108,7 @@ class Servers(Protocol):
     async def of(self, key: bytes) -> Server:
         """The server that has the key."""
 
-    async def redirected(self, redirection: AskError) -> Server:
+    async def redirect(self, redirection: AskError) -> Server:
         """The server that a redirection names; a permanent redirection (MOVED) is remembered."""
 
     def doubt(self) -> None:
@@ -191,7 +191,7 @@ class _OneMaster:
     async def of(self, _key: bytes) -> Server:
         return self._server
 
-    async def redirected(self, redirection: AskError) -> Server:
+    async def redirect(self, redirection: AskError) -> Server:
         raise _of_a_cluster(redirection) from redirection
 
     def doubt(self) -> None:
@@ -228,7 +228,7 @@ class _NamedMaster:
             server = self._servers[host] = _of_one_host(self._settings, host, credibility)
         return server
 
-    async def redirected(self, redirection: AskError) -> Server:
+    async def redirect(self, redirection: AskError) -> Server:
         raise _of_a_cluster(redirection) from redirection
 
     def doubt(self) -> None:
@@ -293,7 +293,7 @@ class _Cluster:
             raise StoreUnavailable(f"No server of the cluster has the slot: {failure}") from failure
         return self._at((node.host, node.port))
 
-    async def redirected(self, redirection: AskError) -> Server:
+    async def redirect(self, redirection: AskError) -> Server:
         if isinstance(redirection, MovedError):
             await self._map.nodes_manager.move_slot(redirection)
         return self._at((redirection.host, redirection.port))

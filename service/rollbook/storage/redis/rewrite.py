@@ -51,14 +51,14 @@ async def rewrite_files(log: RedisLog) -> list[str]:
 
 async def _rewrite(server: Server) -> None:
     if (await _info(server, "persistence"))["aof_enabled"] == "1":
-        await _written(
+        await _run_rewrite(
             server, "BGREWRITEAOF", ("aof_rewrite_in_progress", "aof_rewrite_scheduled"), "aof_last_bgrewrite"
         )
     if await _takes_snapshots(server):
-        await _written(server, "BGSAVE", ("rdb_bgsave_in_progress",), "rdb_last_bgsave")
+        await _run_rewrite(server, "BGSAVE", ("rdb_bgsave_in_progress",), "rdb_last_bgsave")
 
 
-async def _written(server: Server, command: str, busy: tuple[str, ...], outcome: str) -> None:
+async def _run_rewrite(server: Server, command: str, busy: tuple[str, ...], outcome: str) -> None:
     """Run the whole command after any that is under way, which may have begun before the erasing."""
     try:
         async with asyncio.timeout(REWRITE_SECONDS):
