@@ -190,7 +190,7 @@ def _tell_seal(event: Sealed, seating: Seating) -> Iterator[Sentence]:
 def abort_sentence(reason: str, seating: Seating) -> str:
     """Why a match was aborted, as a sentence; in `reason`, the seats follow a colon.
 
-    >>> aborted("not_ready:0,1", Seating(("Anna", "Tom"), None, {}, Words("en")))
+    >>> abort_sentence("not_ready:0,1", Seating(("Anna", "Tom"), None, {}, Words("en")))
     'Aborted, not ready in time: Anna and Tom.'
     """
     why, _, seats = reason.partition(":")

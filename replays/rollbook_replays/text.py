@@ -47,7 +47,7 @@ class Text:
     def join(cls, between: Part, parts: Iterable[Part]) -> Text:
         """Join the parts with a separator.
 
-        >>> Text.joined(", ", ["a", "b", "c"]).plain
+        >>> Text.join(", ", ["a", "b", "c"]).plain
         'a, b, c'
         """
         first, *others = parts
@@ -96,7 +96,7 @@ class Text:
     def wrap(self, wide: int = WIDTH, indent: int = 0) -> Iterator[Text]:
         """The line broken at spaces into lines of at most `wide` columns; all but the first are indented.
 
-        >>> [line.plain for line in Text.of("one two three").wrapped(8, 1)]
+        >>> [line.plain for line in Text.of("one two three").wrap(8, 1)]
         ['one two', ' three']
         """
         line: Text | None = None
@@ -156,7 +156,7 @@ def width(text: str) -> int:
 def fit(text: str, most: int, ellipsis: str = "…") -> str:
     """The text cut to at most `most` columns.
 
-    >>> fitted("Christiane", 6)
+    >>> fit("Christiane", 6)
     'Chris…'
     """
     if width(text) <= most:

@@ -208,7 +208,7 @@ async def keep_company(  # noqa: PLR0913 - bots, service and output
 def _bot_name(name: str, number: int, count: int, *, is_named: bool) -> str:
     """The name of one of several bots.
 
-    >>> [_called("Robo", number, 2, is_named=True) for number in range(2)], _called("Robo", 0, 1, is_named=True)
+    >>> [_bot_name("Robo", number, 2, is_named=True) for number in range(2)], _bot_name("Robo", 0, 1, is_named=True)
     (['Robo 1', 'Robo 2'], 'Robo')
     """
     return name if is_named and count == 1 else f"{name} {number + 1}"

@@ -51,7 +51,8 @@ def _state_of(summary: MatchSummary) -> str:
 def match_line(summary: MatchSummary) -> str:
     """A match in one line: whether it is lost, id, game, state, time of the last change, players.
 
-    >>> listed(MatchSummary(match_id="a" * 24, game="cant_stop", state=3, seats=[{"taken": True, "name": "Anna"}, {}]))
+    >>> seats = [{"taken": True, "name": "Anna"}, {}]
+    >>> match_line(MatchSummary(match_id="a" * 24, game="cant_stop", state=3, seats=seats))
     'aaaaaaaaaaaaaaaaaaaaaaaa  cant_stop    running        1970-01-01T00:00:00Z  Anna, (free)'
     """
     marks = ("LOST  " if summary.is_lost else "") + ("private  " if summary.is_private else "")

@@ -49,9 +49,9 @@ _NAMING: Final = {"bracket", "reserved_sign", "reserved_name", "invisible_charac
 def explain(error: RollbookError, language: str) -> str:
     """The explanation of an error as a sentence.
 
-    >>> explained(Refused("RATE_LIMITED", "too much", {"retry_after_ms": "1200"}), "en")
+    >>> explain(Refused("RATE_LIMITED", "too much", {"retry_after_ms": "1200"}), "en")
     'That was too much in a short time. Try again in 2 s.'
-    >>> explained(Refused("OF_A_NEWER_SERVICE", "no"), "de")
+    >>> explain(Refused("OF_A_NEWER_SERVICE", "no"), "de")
     'Der Dienst tut das nicht.'
     """
     shared = _SHARED[language]

@@ -55,7 +55,7 @@ class TickingClocks:
 
         >>> clocks = TickingClocks(now=lambda: 0.0)
         >>> clocks.take(Clocks(seat=1, turn_left_ms=83_000, reserve_left_ms=[60_000, 5_000]))
-        >>> clocks.shown()
+        >>> clocks.clock_text()
         (1, '1:23 +0:05')
         """
         if (left := self.time_left()) is None:

@@ -32,9 +32,9 @@ class Invitation:
 def parse_pasted(said: str, service: str) -> Invitation:
     """Parse pasted text: a command line, a link, or match and code without a service; raises ValueError otherwise.
 
-    >>> pasted(f"rollbook play there:1/{'a' * 24}", "here:1").service
+    >>> parse_pasted(f"rollbook play there:1/{'a' * 24}", "here:1").service
     'there:1'
-    >>> pasted(f"{'a' * 24} {'b' * 24}", "here:1") == Invitation("here:1", "a" * 24, "b" * 24)
+    >>> parse_pasted(f"{'a' * 24} {'b' * 24}", "here:1") == Invitation("here:1", "a" * 24, "b" * 24)
     True
     """
     parts = said.strip().removeprefix("rollbook play ").replace("/", " ").split()

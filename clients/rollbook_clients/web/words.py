@@ -32,7 +32,7 @@ def words_in(language: str) -> Words:
 def prefer_language(wished: str, kept: str = "") -> str:
     """The chosen language if there is one, else the first supported one by the browser's preference.
 
-    >>> preferred("fr, de-AT;q=0.8, en;q=0.5"), preferred("de", kept="en"), preferred("")
+    >>> prefer_language("fr, de-AT;q=0.8, en;q=0.5"), prefer_language("de", kept="en"), prefer_language("")
     ('de', 'en', 'en')
     """
     if kept in LANGUAGES:

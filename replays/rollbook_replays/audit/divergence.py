@@ -22,7 +22,7 @@ class Diverged(Exception):
 def shorten_text(text: str) -> str:
     """The text cut to `LONGEST_TOLD` characters; a text from a forged file can be as long as the file.
 
-    >>> shortened("a short one"), len(shortened("x" * 10**6))
+    >>> shorten_text("a short one"), len(shorten_text("x" * 10**6))
     ('a short one', 2001)
     """
     return text if len(text) <= LONGEST_TOLD else text[:LONGEST_TOLD] + "…"

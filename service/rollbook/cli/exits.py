@@ -35,7 +35,7 @@ def worst(codes: set[Exit]) -> Exit:
 def count_noun(number: int, one: str, many: str) -> str:
     """A number with its noun.
 
-    >>> counted(1, "match", "matches"), counted(1_200, "event", "events")
+    >>> count_noun(1, "match", "matches"), count_noun(1_200, "event", "events")
     ('1 match', '1,200 events')
     """
     return f"{number:,} {one if number == 1 else many}"

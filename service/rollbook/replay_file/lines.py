@@ -51,7 +51,7 @@ def content(text: str) -> Iterator[tuple[int, str]]:
 def sanitise(text: str) -> str:
     r"""A piece of an untrusted line, safe to show on a terminal.
 
-    >>> print(shown("\x1b[2J"))
+    >>> print(sanitise("\x1b[2J"))
     '\x1b[2J'
     """
     return ascii(text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "…")

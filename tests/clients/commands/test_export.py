@@ -55,7 +55,7 @@ def test_matches_are_taken_home_and_audited_with_the_keys_of_the_service(tmp_pat
             key.write_text((await rollbook("key", str(service.data), "--published"))[1], "utf-8")
             asked, keys, warned = await rollbook("key", "--service", service.address, "--published")
             assert (0, key.read_text("utf-8")) == (asked, keys)
-            assert "says so itself" in warned
+            assert "come from" in warned
             code, told, _ = await rollbook("audit", str(out / f"{over}.rollbook"), "--key", str(key), "--json")
             assert (0, "exact") == (code, json.loads(told.splitlines()[0])["verdict"])
             await line.channel.close()
