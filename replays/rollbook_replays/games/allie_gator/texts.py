@@ -57,7 +57,7 @@ TEXTS: Final[Texts] = {
         "menu.gift": "Allie's gift",
         "menu.gift.note": "gives a top card to another seat",
         "menu.gift.to": "Give {card} to {name}",
-        "menu.gift.none": "Allie's gift, without a receiver",
+        "menu.gift.none": "Allie's gift, for nobody",
         "menu.gift.about": "They take this top card as a penalty card.",
         "menu.from_pile": "from the {pile} pile",
         "menu.no_effect": "without an effect",
