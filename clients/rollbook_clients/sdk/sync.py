@@ -196,6 +196,10 @@ class SyncMatch(_Run[asynchronous.Match]):
         for offer in _stepping(asynchronous.Match.rematches)(self, seconds):
             yield SyncOffer(offer, self.loop)
 
+    def other(self, match_id: str) -> "SyncMatch":
+        """Another match at the same service, for the same caller."""
+        return SyncMatch(self.inner.other(match_id), self.loop)
+
     def rematch(self) -> "SyncMatch":
         """The rematch of this match; all players of the match get the same one."""
         return SyncMatch(self.loop.run(self.inner.rematch()), self.loop)

@@ -1,7 +1,7 @@
 """The game of a match as this program implements it; converts messages of the service into values of the rules."""
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from rollbook.match.codec.envelope import read_bytes
 from rollbook.match.codec.messages import write_choice
@@ -20,16 +20,14 @@ from rollbook_clients.sdk import Event
 from rollbook_clients.sdk.lobby import OVER
 from rollbook_replays.games import presentation
 from rollbook_replays.games.presentation import Menu, Presentation, Sentence, Spotlight
-from rollbook_replays.games.seats import Seating
+from rollbook_replays.games.seats import Seating, strength_mark
 from rollbook_replays.games.words import Words
 from rollbook_replays.narration import Narrator
-
-STRENGTHS: Final = range(1, 4)
 
 
 def bot_mark(seat: MatchSummary.Seat, words: Words) -> str:
     """The words that mark a bot of the house, with its strength if that is known; empty for a person."""
-    return words(f"bot.{seat.strength if seat.strength in STRENGTHS else 0}") if seat.is_house else ""
+    return strength_mark(seat.strength, words) if seat.is_house else ""
 
 
 def bot_marks(summary: MatchSummary, words: Words) -> tuple[str, ...]:

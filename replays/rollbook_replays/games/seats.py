@@ -11,6 +11,8 @@ from rollbook_replays.text import Text, fit, printable, width
 SIGNS: Final = "■▲◆▼★✚"
 """A sign for each seat, so that a board can be read without colours."""
 
+STRENGTHS: Final = range(1, 4)
+"""The strengths of bots: weak, medium, strong."""
 
 BEFORE_NAME: Final = 4
 """Cells for the pointer and the sign before a name."""
@@ -68,3 +70,13 @@ class Seating:
         style = seat_style(seat) + (" strong" if on_turn else "") + (" own" if seat == self.own else "")
         name = fit(self.labelled(seat), wide - BEFORE_NAME)
         return Text.of(("► " if on_turn else "  ", "strong"), self.mark(seat), " ", (name, style)).pad(wide)
+
+
+def strength_mark(strength: int, words: Words) -> str:
+    """The words that mark a bot of this strength, 1 to 3; any other number means that it is unknown.
+
+    >>> strength_mark(3, Words("en")), strength_mark(0, Words("en"))
+    ('bot, strong', 'bot')
+    """
+    known = strength if strength in STRENGTHS else 0
+    return words(f"bot.{known}")

@@ -75,7 +75,7 @@ def test_play_now_without_async_ends_with_bots(tmp_path: Path) -> None:
         match = table.play_now("allie_gator", name="Anna B.")
         summary = match.state().summary
         assert MATCH_STATE_RUNNING == summary.state
-        assert ["Anna B.", True] == [summary.seats[0].name, "bot" in summary.seats[1].name]
+        assert ["Anna B.", True] == [summary.seats[0].name, summary.seats[1].is_house]
         for moment in match.play():
             if moment.legal:
                 match.choose(pick(moment.legal, random))

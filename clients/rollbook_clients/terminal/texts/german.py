@@ -198,7 +198,7 @@ dich, und nach drei Zügen in Folge scheidest du aus.""",
     # The lobby.
     "hint.sit_down": "setzen",
     "hint.go_back": "Tisch",
-    "hint.open": "neue Partie",
+    "hint.open": "neu",
     "hint.watch": "zusehen",
     "hint.code": "Code",
     "hint.rename": "Name",
