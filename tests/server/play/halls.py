@@ -21,7 +21,9 @@ from tests.server.pairs import PATIENCE_SECONDS, PLENTY, limits
 from tests.server.rpc.talking import Person, entropy
 from tests.storage.servers import Server
 
-SHORT = Periods(absent=1_500, seen=1_000, look=250, touch=300, bots=750, pause=3_000, live=LIVE._replace(ready=1))
+SHORT = Periods(
+    absent=1_500, seen_within=1_000, look=250, touch=300, bots=750, pause=3_000, live=LIVE._replace(ready=1)
+)
 """The long periods at 1/20 and less."""
 
 

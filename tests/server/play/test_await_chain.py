@@ -18,6 +18,6 @@ def test_a_choose_waits_for_the_store_in_few_frames(tmp_path: Path) -> None:
     root = Path(__file__).parents[3]
     done = subprocess.run(words, cwd=root, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
     frames = done.stdout.splitlines()
-    assert (0, "server/rpc/layers.py:handled", SENDER) == (done.returncode, frames[0], frames[-1]), done.stderr
+    assert (0, "server/rpc/layers.py:handle_call", SENDER) == (done.returncode, frames[0], frames[-1]), done.stderr
     assert HANDLER in frames
     assert len(frames) <= MOST_FRAMES, frames

@@ -203,7 +203,7 @@ def test_dead_tables_are_never_joined_and_their_people_lose_the_seat(store: Serv
         anna, mine = await other.seek("anna", "raffzahn")
         feed = other.watch(anna, mine.match_id)
         await feed.until("caught_up")
-        await asyncio.sleep(SHORT.seen / 1_000 + 0.1)
+        await asyncio.sleep(SHORT.seen_within / 1_000 + 0.1)
         assert (await other.seek("carla"))[1].match_id not in dead
         joined = await one.person("ben").call("PlayNow", game="raffzahn")
         assert mine.match_id == joined.match_id
@@ -236,10 +236,10 @@ def test_bots_join_who_waits_alone_but_nobody_who_wants_people(store: Server) ->
             return bool(MATCH_STATE_GETTING_READY == (await state(other, found.match_id)).state)
 
         await other.sweep_until(closed)
-        names = [seat.name for seat in (await state(one, found.match_id)).seats]
-        assert names[0] == "Anna"
-        assert all("bot" in name for name in names[1:])
-        assert len(names) - 1 == len(one.invited + other.invited)
+        seats = (await state(one, found.match_id)).seats
+        assert seats[0].name == "Anna"
+        assert all(seat.is_house for seat in seats[1:])
+        assert len(seats) - 1 == len(one.invited + other.invited)
         assert MATCH_STATE_OPEN == (await state(one, alone)).state
         feed.leave()
 

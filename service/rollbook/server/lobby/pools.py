@@ -31,7 +31,7 @@ class Periods:
 
     claim: int = 10_000
     """How long a seat is kept for its caller."""
-    seen: int = 30_000
+    seen_within: int = 30_000
     """Callers join a live table only if one of its people was seen within this time."""
     absent: int = 60_000
     """A person who was not seen for this long loses the seat at an open live table."""
@@ -54,7 +54,7 @@ class Periods:
         """The pool of matches of this ruleset and pace."""
         is_live = pace is self.live
         name = f"{game}/{ruleset}/{'live' if is_live else 'slow'}"
-        return Pool(name, seats, self.claim, self.seen if is_live else 0, pace.keep * 1_000)
+        return Pool(name, seats, self.claim, self.seen_within if is_live else 0, pace.keep * 1_000)
 
     def pool_of(self, ledger: Ledger) -> Pool:
         """The pool of a match that PlayNow opened."""

@@ -7,6 +7,7 @@ Who declined is in a book of the rematch. So every process finds the same answer
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Final
 
@@ -156,6 +157,6 @@ class Rematches:
 
 def asking(summary: MatchSummary) -> MatchSummary:
     """A copy of a summary for a player whom the rematch asks."""
-    copy = MatchSummary(asks_you=True)
-    copy.MergeFrom(summary)
-    return copy
+    copied = deepcopy(summary)
+    copied.asks_you = True
+    return copied

@@ -76,7 +76,7 @@ class Bots:
                 return answer
         raise failure
 
-    async def fill(self, ledger: Ledger, metadata: MatchMetadata) -> None:
+    async def fill_seats(self, ledger: Ledger, metadata: MatchMetadata) -> None:
         """Seat bots on the free seats of a table of PlayNow, unless they are busy or a seat is kept for a person."""
         seated = self._names_at(ledger)
         free = ledger.match.taken.count(False)

@@ -36,7 +36,7 @@ class PoolTables:
         elif metadata.bots_at_ms and now_ms < metadata.bots_at_ms:
             return min(next_ms, metadata.bots_at_ms)
         elif metadata.bots_at_ms and people_at(ledger):
-            await self._bots.fill(ledger, metadata)
+            await self._bots.fill_seats(ledger, metadata)
         return next_ms
 
     async def pause_absent(self, ledger: Ledger) -> None:
