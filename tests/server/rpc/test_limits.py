@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Awaitable, Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -15,6 +13,8 @@ import pytest
 
 from rollbook.server.addresses import FORWARDED
 from rollbook.server.configuration.limit_table import Limits
+from rollbook.server.out.replay_export import written
+from rollbook.server.rpc import replay as replays
 from rollbook.v1 import replay_pb2_grpc
 from rollbook.v1.identity_pb2 import SignInRequest
 from rollbook.v1.match_pb2 import PlayRequest
@@ -115,17 +115,21 @@ async def a_guest_stays_too_long(world: Theatre) -> Refused:
 
 
 async def one_file_more(world: Keeper, *names: str) -> Refused:
-    """The only writer thread is busy, but the refusal needs no thread."""
+    """No file is finished, but the refusal does not wait for one."""
     match_id, _ = await world.over()
-    busy = threading.Event()
-    with ThreadPoolExecutor(max_workers=1) as only:
-        asyncio.get_running_loop().set_default_executor(only)
-        only.submit(busy.wait)
+    go_on = asyncio.Event()
+
+    async def write_late(*about: Any) -> bytes:
+        await go_on.wait()
+        return await written(*about)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(replays, "written", write_late)
         people = [world.person(name) for name in names]
         try:
             return await first_refused([world.replay(person, match_id) for person in people])
         finally:
-            busy.set()
+            go_on.set()
 
 
 async def one_audit_more(world: Keeper, *names: str) -> Refused:
