@@ -251,7 +251,7 @@ def test_the_log_of_the_service_tells_no_token_and_no_name(tmp_path: Path) -> No
 def test_frames_are_what_strangers_rely_on() -> None:
     """The kinds of frames that a client needs; existing clients must ignore new ones."""
     kinds = [field.name for field in MatchFrame.DESCRIPTOR.oneofs_by_name["frame"].fields]
-    assert ["confirmed", "events", "caught_up", "fell_behind", "revealed", "heartbeat", "ended"] == kinds
+    assert ["confirmed", "events", "caught_up", "fell_behind", "revealed", "heartbeat", "ended", "rematch"] == kinds
 
 
 def test_a_file_of_which_half_has_come_when_the_service_ends_is_not_judged(tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ def test_the_file_of_such_a_match_is_exact(tmp_path: Path) -> None:
         sweeper = keeper.service.sweeper()
         for ms in (0, DAY_MS, *[1_000] * 61):
             keeper.clock.ms += ms
-            await keeper.log.beat(keeper.clock.ms)
+            await keeper.store.beat(keeper.clock.ms)
             await sweeper.sweep()
         summary = (await people[0].look(match_id)).summary
         assert (match_pb2.MATCH_STATE_ABORTED, ABORT_REASON_BY_OPERATOR) == (summary.state, summary.aborted.reason)
