@@ -155,7 +155,7 @@ async def test_a_replica_that_does_not_say_may_be_either(pair: Copied) -> None:
     async with connected(pair) as log:
         with pair.servers[1].client() as client:
             client.execute_command("ACL", "SETUSER", "default", "-config")
-            with pytest.raises(AppendUnconfirmed, match=r"do not say .*:\d+"):
+            with pytest.raises(AppendUnconfirmed, match=r"do not report .*:\d+"):
                 await log.append("m", 0, [Entry(b"one")])
             client.execute_command("ACL", "SETUSER", "default", "+config")
         assert [Entry(b"one")] == await log.read("m")
@@ -332,7 +332,7 @@ async def test_a_replica_that_is_replaced_within_a_confirmation_does_not_count(p
         lack = await confirmed(pair, replace)
         # Stopped early it has confirmed nothing; stopped later it does not answer the question for its priority.
         assert lack is not None
-        assert "0 of 1 replicas" in lack.why or "do not say" in lack.why
+        assert "0 of 1 replicas" in lack.why or "do not report" in lack.why
 
 
 @pytest.mark.parametrize(
