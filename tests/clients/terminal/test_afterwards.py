@@ -271,7 +271,7 @@ def test_a_terminal_that_is_too_small_says_how_large_it_should_be(address: str, 
 def test_help_has_all_rules_of_the_game(address: str, tmp_path: Path) -> None:
     """`?` shows the keys, then the rules of the game with examples, in the user's language."""
     with pseudo(["play", "--service", address, "--language", "de"], tmp_path, size=(100, 60)) as terminal:
-        terminal.until("neue Partie")
+        terminal.until("o neu")
         terminal.press("o")
         terminal.until("Eine neue Partie")
         terminal.press("?")

@@ -42,7 +42,7 @@ def test_two_people_meet_by_flag_and_by_key_and_play_the_next_match(address: str
         ben.press(DOWN)
         ben.press("\r")
         for terminal in (anna, ben):
-            terminal.until("n play now")
+            terminal.until("n play")
             terminal.press("n")
         for terminal in (anna, ben):
             terminal.until(lambda text: "'s turn" in text or "Your turn" in text)
