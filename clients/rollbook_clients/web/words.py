@@ -11,11 +11,15 @@ from rollbook_clients.web.texts.german import GERMAN
 from rollbook_replays.games.words import Texts, Words
 
 
+SHARED: Final = ("clock.", "delay.", "away", "rematch.", "end.decline", "lobby.asks", "now.people", "now.slow")
+"""How the keys of texts begin that the page shares with the terminal."""
+
+
 def _with_common(language: str, texts: dict[str, str]) -> dict[str, str]:
-    """The texts, with a sentence for every refusal and the terminal's texts for clocks and delays."""
+    """The texts, with a sentence for every refusal and those that the page shares with the terminal."""
     refusals = {f"refused.{reason}": said for reason, said in REASONS[language].items()}
-    clocks = {key: text for key, text in TERMINAL[language].items() if key.startswith(("clock.", "delay.", "away"))}
-    return {**refusals, **clocks, **texts}
+    shared = {key: text for key, text in TERMINAL[language].items() if key.startswith(SHARED)}
+    return {**refusals, **shared, **texts}
 
 
 TEXTS: Final[Texts] = {"en": _with_common("en", ENGLISH), "de": _with_common("de", GERMAN)}
