@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack
+from collections.abc import Iterator
 
 import grpc
 import pytest
 
 from rollbook.storage.embedded.server import find_server
-from rollbook.storage.redis.log import RedisLog
+from tests.server.pairs import run
 from tests.server.rpc.talking import Person, World, refused
 from tests.storage.servers import Server, running
 
-PATIENCE_SECONDS = 60
 TABLES, SEATS = 8, 4
 
 
@@ -23,21 +21,6 @@ def valkey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server for all tests of this module."""
     with running(find_server(), tmp_path_factory.mktemp("valkey")) as found:
         yield found
-
-
-def run(server: Server, scenario: Callable[[World, World], Awaitable[None]]) -> None:
-    """Run the scenario with two replicas of a service, each with its own connections."""
-
-    async def main() -> None:
-        async with asyncio.timeout(PATIENCE_SECONDS), AsyncExitStack() as stack:
-            replicas = []
-            for _ in range(2):
-                log = await RedisLog.connect(server.url)
-                stack.push_async_callback(log.close)
-                replicas.append(await stack.enter_async_context(World(log=log).serving()))
-            await scenario(*replicas)
-
-    asyncio.run(main())
 
 
 async def names(person: Person, match_id: str) -> list[str]:

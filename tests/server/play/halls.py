@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack
 from dataclasses import replace
-from itertools import count
+from functools import cached_property
 from typing import Any
 
 from rollbook.match.chain import entropy_commitment
 from rollbook.server.access.house_bots import HouseBot
 from rollbook.server.app import Parts
 from rollbook.server.lobby.pools import LIVE, Periods
+from rollbook.server.timers.sweeper import Sweeper
 from rollbook.storage.redis.here import RedisPresence
 from rollbook.storage.redis.log import RedisLog
 from rollbook.storage.redis.now import RedisPools
 from tests.server.feeds.watching import Theatre
-from tests.server.pairs import PATIENCE_SECONDS, PLENTY, limits
+from tests.server.pairs import PLENTY, run_pair
 from tests.server.rpc.talking import Person, entropy
 from tests.storage.servers import Server
 
@@ -49,6 +49,11 @@ class Hall(Theatre):
         await person.call("TakeSeat", match_id=found.match_id, entropy_commitment=entropy_commitment(entropy(1)))
         return person, found
 
+    @cached_property
+    def sweeper(self) -> Sweeper:
+        """The sweeper of this process."""
+        return self.service.sweeper()
+
     async def sweep(self) -> None:
         """One sweep at the store's present time."""
         await self.service.clock.compare()
@@ -61,11 +66,6 @@ class Hall(Theatre):
             await asyncio.sleep(0.05)
         return found
 
-    async def serving_sweeper(self) -> None:
-        """Prepare the sweeper."""
-        self.sweeper = self.service.sweeper()
-        await self.service.clock.compare()
-
 
 def run(
     store: Server,
@@ -76,21 +76,6 @@ def run(
     **fields: int,
 ) -> None:
     """Run the scenario at two processes, on an emptied store."""
-    with store.client() as client:
-        client.flushall()
     kind = type("Hall", (Hall,), {"periods": periods or Periods(), "has_bots": has_bots})
     fields = {"play_now_per_minute": PLENTY, "play_now_per_address_per_minute": PLENTY, **fields}
-
-    async def main() -> None:
-        async with asyncio.timeout(PATIENCE_SECONDS), AsyncExitStack() as stack:
-            halls = []
-            for number in range(2):
-                log = await RedisLog.connect(store.url)
-                stack.push_async_callback(log.close)
-                hall = kind(log=log, limits=limits(**fields))
-                hall.requests = count(1 + number * PLENTY)
-                halls.append(await stack.enter_async_context(hall.serving()))
-                await hall.serving_sweeper()
-            await scenario(*halls)
-
-    asyncio.run(main())
+    run_pair(store, scenario, kind, **fields)

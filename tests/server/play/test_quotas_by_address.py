@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack
+from functools import partial
 from ipaddress import ip_network
-from itertools import count
 from typing import Any
 
 import grpc
@@ -18,9 +17,8 @@ from rollbook.server.addresses import FORWARDED, Addresses
 from rollbook.server.app import Parts
 from rollbook.server.given import Given
 from rollbook.storage.embedded.server import find_server
-from rollbook.storage.redis.log import RedisLog
 from rollbook.v1.identity_pb2 import SignInRequest
-from tests.server.pairs import PLENTY, limits
+from tests.server.pairs import PLENTY, run_pair
 from tests.server.play.test_openers import Hosting
 from tests.server.rpc.talking import Person, Refused, World, refusal, refused
 from tests.storage.servers import ALL_SLOTS, Server, running
@@ -67,24 +65,10 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 def run(store: Server, scenario: Callable[[School, School], Awaitable[None]], **fields: int) -> None:
     """Run the scenario at two processes of a service behind a proxy, on an emptied store."""
-    with store.client() as client:
-        client.flushall()
-
-    async def main() -> None:
-        async with asyncio.timeout(PATIENCE_SECONDS), AsyncExitStack() as stack:
-            worlds = []
-            for number in range(2):
-                log = await RedisLog.connect(store.url)
-                stack.push_async_callback(log.close)
-                addresses = Addresses([ip_network("127.0.0.0/8")])
-                plenty = {"strangers_at_once": PLENTY, "subjects_per_address": PLENTY}
-                world = School(log=log, limits=limits(**plenty, **fields), addresses=addresses)
-                world.requests = count(1 + number * PLENTY)
-                worlds.append(await stack.enter_async_context(world.serving()))
-                await world.service.clock.compare()
-            await scenario(*worlds)
-
-    asyncio.run(main())
+    proxied = partial(School, addresses=Addresses([ip_network("127.0.0.0/8")]))
+    run_pair(
+        store, scenario, proxied, PATIENCE_SECONDS, strangers_at_once=PLENTY, subjects_per_address=PLENTY, **fields
+    )
 
 
 async def tried(call: Awaitable[Any]) -> Any:
