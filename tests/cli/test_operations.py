@@ -29,6 +29,7 @@ from tests.server.serving import READY_SECONDS, Service, started, until
 from tests.storage import failovers
 from tests.storage.failovers import Clustered, Watched, clustered, watched
 from tests.storage.servers import ALL_SLOTS, Server, running, sentinel_running
+from tests.storage.terminating import certificate
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "service" / "OPERATIONS.md"
@@ -415,7 +416,9 @@ def test_every_alarm_is_in_the_page_and_is_about_numbers_that_there_are(here: He
     rules = yaml.safe_load((ROOT / "service" / "deploy" / "alarms.yaml").read_text(encoding="utf-8"))
     alarms = [rule for group in rules["groups"] for rule in group["rules"]]
     assert [rule["alert"] for rule in alarms] == re.findall(r"^\| (Rollbook\w+) \|", TEXT, re.MULTILINE)
-    with serving(here, f"{SERVED[0].commands[0]} --workers 2") as service:
+    secured = certificate(here.folder, "own")
+    tls = f"--tls-cert {secured.certificate} --tls-key {secured.key}"
+    with serving(here, f"{SERVED[0].commands[0]} --workers 2 {tls}") as service:
         address = service.line("metrics")["address"]
         with urllib.request.urlopen(f"http://{address}/metrics", timeout=10) as answer:
             text = answer.read().decode()

@@ -34,8 +34,13 @@ class Certificate:
     signs: Any
 
 
-def certificate(folder: Path, name: str, by: Certificate | None = None, address: str = "127.0.0.1") -> Certificate:
-    """Create a certificate for an address, signed by an authority; without one it is an authority itself."""
+def certificate(
+    folder: Path, name: str, by: Certificate | None = None, address: str = "127.0.0.1", *, days: float = 1
+) -> Certificate:
+    """Create a certificate for an address, signed by an authority; without one it is an authority itself.
+
+    It is valid for `days` from now; negative: it expired so long ago.
+    """
     key = ec.generate_private_key(ec.SECP256R1())
     who = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
     now = datetime.now(UTC)
@@ -45,8 +50,8 @@ def certificate(folder: Path, name: str, by: Certificate | None = None, address:
         .issuer_name(who if by is None else by.issued.subject)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
+        .not_valid_before(now - timedelta(days=100))
+        .not_valid_after(now + timedelta(days=days))
         .add_extension(x509.BasicConstraints(ca=by is None, path_length=None), critical=True)
         .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address(address))]), critical=False)
         .sign(key if by is None else by.signs, hashes.SHA256())

@@ -71,7 +71,9 @@ class Flags:
             most=3_600,
         ),
     ] = 60
-    tls_cert: Annotated[Path | None, About("The certificate chain, PEM.", unset="no TLS")] = None
+    tls_cert: Annotated[
+        Path | None, About("The certificate chain, PEM. A renewed file is used without a restart.", unset="no TLS")
+    ] = None
     tls_key: Annotated[Path | None, About("Its private key, PEM, unencrypted.", unset="no TLS")] = None
     insecure: Annotated[
         bool,

@@ -10,20 +10,17 @@ import asyncio
 import platform
 import re
 import time
-from bisect import bisect_left
 from collections import Counter as Tally
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import accumulate
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
-from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
-from prometheus_client.registry import Collector
 
 from rollbook import __version__
 from rollbook.match.chain import Entry
 from rollbook.match.events import Event
 from rollbook.rules.catalogue import current
+from rollbook.server.health.collectors import SECONDS, Appends, Lag
 from rollbook.server.health.process_health import Vitals
 from rollbook.storage.port import (
     NO_ANSWER,
@@ -42,14 +39,11 @@ from rollbook.v1.match_pb2 import (
     MatchState,
 )
 
-_SECONDS: Final = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
-_EVENTS: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)
 _STATES: Final[dict[MatchState.ValueType, str]] = {
     MATCH_STATE_OPEN: "open",
     MATCH_STATE_GETTING_READY: "getting_ready",
     MATCH_STATE_RUNNING: "running",
 }
-_RESULTS: Final = ("appended", "conflict", "too_early", "unknown", "unavailable")
 
 STORE_ERRORS: Final = {
     NO_ANSWER: "no_answer",
@@ -74,51 +68,6 @@ OTHER_GAMES: Final = "other"
 _GUESTS: Final = ("new", "returned")
 
 
-class _Lag(Collector):
-    """A histogram of frames. Frames are frequent, so they are only counted, and the buckets made when scraped."""
-
-    def __init__(self) -> None:
-        self.frames: Tally[int] = Tally()
-        """The number of frames by the number of events that their watchers were behind."""
-
-    def collect(self) -> Iterator[HistogramMetricFamily]:
-        """The current histogram; may be called on any thread."""
-        frames = dict(self.frames)
-        buckets = [
-            (str(float(most)), sum(times for events, times in frames.items() if events <= most)) for most in _EVENTS
-        ]
-        buckets.append(("+Inf", sum(frames.values())))
-        told = sum(events * times for events, times in frames.items())
-        about = "How many events a watcher was behind when a frame was made for it."
-        yield HistogramMetricFamily("rollbook_feed_lag_events", about, buckets, told)
-
-
-class _Appends(Collector):
-    """Appends by result, and a histogram of their durations, whose buckets are made when scraped."""
-
-    def __init__(self) -> None:
-        self._results = dict.fromkeys(_RESULTS, 0)
-        self._within = [0] * (len(_SECONDS) + 1)
-        """Appends by the bucket of their duration; the last bucket has no upper bound."""
-        self._seconds = 0.0
-
-    def count(self, result: str, seconds: float) -> None:
-        """Count an append."""
-        self._results[result] += 1
-        self._within[bisect_left(_SECONDS, seconds)] += 1
-        self._seconds += seconds
-
-    def collect(self) -> Iterator[CounterMetricFamily | HistogramMetricFamily]:
-        """The current counts; may be called on any thread."""
-        results = CounterMetricFamily("rollbook_appends", "Appends by result.", labels=["result"])
-        for result, times in self._results.items():
-            results.add_metric([result], times)
-        yield results
-        bounds = [*(str(float(bound)) for bound in _SECONDS), "+Inf"]
-        buckets = list(zip(bounds, accumulate(self._within), strict=True))
-        yield HistogramMetricFamily("rollbook_append_seconds", "How long an append took.", buckets, self._seconds)
-
-
 class Metrics:
     """All metrics of one service."""
 
@@ -140,17 +89,18 @@ class Metrics:
             "rollbook_call_seconds",
             "How long a call took; a stream until it ended.",
             ["method", "code"],
-            buckets=_SECONDS,
+            buckets=SECONDS,
             registry=self.registry,
         )
         self._calls: dict[tuple[str, str], Histogram] = {}
         """Cache of the histogram for each method and code, because the library's lookup is slower."""
         self._refusals = Counter("rollbook_refusals", "Refusals by reason.", ["reason"], registry=self.registry)
+        self._not_after: Gauge | None = None
         self._serving = Gauge("rollbook_serving", "Processes whose health is good.", registry=self.registry)
         self._watchers = Gauge("rollbook_watchers", "Feeds of matches under way.", registry=self.registry)
         self._lobby_watchers = Gauge("rollbook_lobby_watchers", "Feeds of the lobby under way.", registry=self.registry)
         self._plays = Gauge("rollbook_plays", "Streams of Play under way.", registry=self.registry)
-        self._lag = _Lag()
+        self._lag = Lag()
         self.registry.register(self._lag)
         self._guests = Counter("rollbook_guests", "Guests who signed in, by kind.", ["kind"], registry=self.registry)
         for kind in _GUESTS:
@@ -176,7 +126,7 @@ class Metrics:
         )
         self._sweeps = Counter("rollbook_sweeps", "What was due and done, by kind.", ["kind"], registry=self.registry)
         self._sweep_seconds = Histogram(
-            "rollbook_sweep_seconds", "How long a sweep took.", buckets=_SECONDS, registry=self.registry
+            "rollbook_sweep_seconds", "How long a sweep took.", buckets=SECONDS, registry=self.registry
         )
         self._swept = Gauge(
             "rollbook_last_sweep_timestamp_seconds", "When the last sweep ended; 0: never.", registry=self.registry
@@ -184,7 +134,7 @@ class Metrics:
         self._sweepers = Gauge("rollbook_sweepers", "Processes that have the sweeper's lease.", registry=self.registry)
 
     def _count_store(self) -> None:
-        self._appends = _Appends()
+        self._appends = Appends()
         self.registry.register(self._appends)
         self._store_up = Gauge("rollbook_store_up", "1 if the store can be written to, else 0.", registry=self.registry)
         self._store_errors = Counter(
@@ -198,7 +148,7 @@ class Metrics:
         self._proof_seconds = Histogram(
             "rollbook_store_proof_seconds",
             "How long one write on every master took, under fsync until it was on disk; there is one a second.",
-            buckets=_SECONDS,
+            buckets=SECONDS,
             registry=self.registry,
         )
         self._clocks = Gauge(
@@ -231,13 +181,20 @@ class Metrics:
         self._loop_lag = Histogram(
             "rollbook_event_loop_lag_seconds",
             "By how much the event loop was late, looked at twice a second.",
-            buckets=_SECONDS,
+            buckets=SECONDS,
             registry=self.registry,
         )
 
     def runs(self, durability: str) -> None:
         """Set the build information."""
         self._build.labels(__version__, platform.python_version(), durability).set(1)
+
+    def certificate_ends(self, seconds: float) -> None:
+        """Set when the certificate of gRPC expires, in Unix seconds; without TLS there is no such metric."""
+        if self._not_after is None:
+            about = "When the certificate of gRPC expires, in Unix seconds."
+            self._not_after = Gauge("rollbook_tls_not_after_seconds", about, registry=self.registry)
+        self._not_after.set(seconds)
 
     def count_append(self, result: str, seconds: float) -> None:
         """Count an append by its result."""

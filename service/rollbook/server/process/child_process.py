@@ -74,6 +74,12 @@ class CompanionProcess(ABC):
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
+    def renew(self, certificates: bytes) -> None:
+        """Restart the program after its calls in flight, so that it trusts these certificates of the service."""
+        self._certificates = certificates
+        if self._child is not None:
+            self._child.stdin.close()
+
     @abstractmethod
     def _instructions(self) -> Mapping[str, Any]:
         """The program's own parameters, sent with the address of the service."""

@@ -6,7 +6,6 @@ The servicers are injected: this module runs a gRPC server and contains nothing 
 from __future__ import annotations
 
 import asyncio
-import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -19,13 +18,14 @@ from grpc_health.v1 import health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from rollbook import event_loop
-from rollbook.identity.service_keys import KeyFileUnreadable, ServiceKeys
+from rollbook.identity.service_keys import ServiceKeys
 from rollbook.server.access.house_bots import Invite
 from rollbook.server.access.limits import Strangers
 from rollbook.server.addresses import Addresses
 from rollbook.server.configuration.settings import Listen, Settings, Tls
 from rollbook.server.health.metrics import Metrics
 from rollbook.server.health.store_health import Store, connect, start_store
+from rollbook.server.process.certificates import Certificates, KeyPair
 from rollbook.server.process.metrics_http import expose
 from rollbook.server.process.ports import Listening, NotListening, why_not
 from rollbook.server.process.shared_keys import SharedKeys
@@ -101,6 +101,9 @@ class Companion(Protocol):
     async def close(self) -> None:
         """End it, even in the middle of a call."""
 
+    def renew(self, certificates: bytes) -> None:
+        """Trust these certificates of the service from now on."""
+
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
@@ -144,6 +147,8 @@ async def serve(
             if running is None:
                 return Shutdown.DRAINED
             event_loop.settle()
+            if running.certificates is not None:
+                signals.hung_up = running.certificates.read_again
             listening(running.listening)
             watch = running.store.watch(running.log, running.say_whether_it_serves, running.metrics)
             watching = asyncio.create_task(watch)
@@ -179,6 +184,7 @@ class _Running:
     assembly: Assembly
     shared_keys: SharedKeys
     metrics: Metrics
+    certificates: Certificates | None
 
     async def say_whether_it_serves(self, answers: bool) -> None:  # noqa: FBT001 - the only argument
         """Update health and metrics; `answers` is whether the store answers."""
@@ -232,6 +238,7 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack, 
         await stack.enter_async_context(page)
     metrics.runs(settings.durability)
     stack.push_async_callback(_end, asyncio.create_task(_measure_the_loop(metrics)))
+    secured = None if settings.tls is None else _Secured(settings.tls, metrics)
     store = await start_store(settings)
     stack.push_async_callback(store.stop)
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -262,7 +269,7 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack, 
         servicer.add(server)
     health_pb2_grpc.add_HealthServicer_to_server(health, server)
     reflection.enable_server_reflection([*names, HEALTH, reflection.SERVICE_NAME], server)
-    bound = _listen(server, settings)
+    bound = _listen(server, settings, None if secured is None else secured.credentials())
     # The store has just answered; without this, health would report NOT_SERVING until the first check.
     metrics.serves(serves=True)
     await health.set_serving(serving=True, apart={name: works() for name, works in assembly.apart.items()})
@@ -271,8 +278,14 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack, 
     for companion in assembly.companions:
         stack.push_async_callback(companion.close)
         companion.start(bound)
+    certificates = None
+    if secured is not None:
+        secured.companions = assembly.companions
+        certificates = secured.certificates
+        stack.push_async_callback(certificates.loop.close)
+        certificates.loop.start()
     listening = Listening(bound, settings, keys.head.key_id)
-    return _Running(listening, store, log, server, health, open_calls, assembly, shared_keys, metrics)
+    return _Running(listening, store, log, server, health, open_calls, assembly, shared_keys, metrics, certificates)
 
 
 async def _measure_the_loop(metrics: Metrics) -> None:
@@ -335,27 +348,48 @@ async def _connect(store: Store, settings: Settings) -> AsyncIterator[RedisLog]:
             structlog.get_logger().warning("appends were broken off: the store does not answer")
 
 
-def _listen(server: grpc.aio.Server, settings: Settings) -> Listen:
+def _listen(server: grpc.aio.Server, settings: Settings, credentials: grpc.ServerCredentials | None) -> Listen:
     address = settings.listen
     try:
-        if settings.tls is None:
+        if credentials is None:
             port = server.add_insecure_port(str(address))
         else:
-            port = server.add_secure_port(str(address), _credentials(settings.tls))
+            port = server.add_secure_port(str(address), credentials)
     except RuntimeError:
         raise NotListening.at(address, why_not(address)) from None
     return Listen(address.host, port)
 
 
-def _credentials(tls: Tls) -> grpc.ServerCredentials:
-    """The credentials, after checking that key and certificate match; gRPC would only notice at the first call."""
-    try:
-        key, certificate = tls.key.read_bytes(), tls.certificate.read_bytes()
-        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(tls.certificate, tls.key, password="")
-    except ssl.SSLError as failure:
-        raise NotListening(
-            f"{tls.certificate} and {tls.key} are not a certificate and its unencrypted key in PEM ({failure.reason})"
-        ) from failure
-    except OSError as failure:
-        raise KeyFileUnreadable(f"{failure.filename}: {failure.strerror}") from failure
-    return grpc.ssl_server_credentials([(key, certificate)])
+class _Secured:
+    """gRPC's view of the certificate: every new connection gets the pair that is in use."""
+
+    def __init__(self, tls: Tls, metrics: Metrics) -> None:
+        """Read the files; raises the exceptions of `read_pair`."""
+        self.certificates = Certificates(tls, self._renew, metrics.loop_failed)
+        self._metrics = metrics
+        metrics.certificate_ends(self.certificates.pair.not_after)
+        self.companions: Sequence[Companion] = ()
+        """Clients of the service that have to trust its certificate."""
+        self._news: grpc.ServerCertificateConfiguration | None = None
+        """The renewed pair until gRPC fetches it."""
+
+    def credentials(self) -> grpc.ServerCredentials:
+        """Credentials that follow the files."""
+        first = _configuration(self.certificates.pair)
+        # The stubs lack that the callback may return None.
+        return grpc.dynamic_ssl_server_credentials(first, self._fetch)  # type: ignore[arg-type]
+
+    def _renew(self, pair: KeyPair) -> None:
+        self._news = _configuration(pair)
+        self._metrics.certificate_ends(pair.not_after)
+        for companion in self.companions:
+            companion.renew(pair.certificates)
+
+    def _fetch(self) -> grpc.ServerCertificateConfiguration | None:
+        """Called by gRPC before every handshake, on any thread; None: the configuration has not changed."""
+        news, self._news = self._news, None
+        return news
+
+
+def _configuration(pair: KeyPair) -> grpc.ServerCertificateConfiguration:
+    return grpc.ssl_server_certificate_configuration([(pair.key, pair.certificates)])

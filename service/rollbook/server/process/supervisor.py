@@ -21,6 +21,7 @@ from prometheus_client.registry import Collector
 from rollbook.server.access.house_bots import HouseBot
 from rollbook.server.configuration.settings import Listen, Settings
 from rollbook.server.health.own_store import LOOK_SECONDS, OwnStore
+from rollbook.server.process.certificates import Certificates, KeyPair
 from rollbook.server.process.metrics_http import expose
 from rollbook.server.process.ports import Listening, hold_port
 from rollbook.server.process.signals import Shutdown, Signals, ending_signals
@@ -52,6 +53,8 @@ async def supervise(settings: Settings, words: Sequence[str], listening: Callabl
             service = await signals.unless_asked_to_end(_start(settings, words, stack))
             if service is None:
                 return Shutdown.DRAINED
+            if service.certificates is not None:
+                signals.hung_up = service.certificates.read_again
             listening(service.listening)
             tasks: Sequence[Coroutine[Any, Any, None]]
             tasks = service.staff.wait_failed(), service.staff.watch(), service.keep_store()
@@ -76,6 +79,7 @@ class _Service:
     store: OwnStore | None
     page: PageProcess | None
     house: _House
+    certificates: Certificates | None
 
     async def keep_store(self) -> None:
         """Restart the service's own store whenever it exits."""
@@ -106,13 +110,22 @@ class _Service:
 async def _start(settings: Settings, words: Sequence[str], stack: AsyncExitStack) -> _Service:
     """Start all parts; each part starts after the parts that it depends on."""
     registry, tallies = CollectorRegistry(), Tallies()
+    house = _House(settings)
+    page: PageProcess | None = None
+
+    def renew(pair: KeyPair) -> None:
+        """Let the page and the house trust what the workers show, which follow the files themselves."""
+        for companion in (house, page):
+            if companion is not None:
+                companion.renew(pair.certificates)
+
+    certificates = None if settings.tls is None else Certificates(settings.tls, renew, lambda _loop: None)
     if settings.metrics is not None:
         await stack.enter_async_context(expose(registry, lambda: _serves(registry), settings.metrics))
     store = None if settings.redis is not None else await OwnStore.start(settings)
     if store is not None:
         stack.push_async_callback(store.stop)
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    house = _House(settings)
     page = await _page(settings)
     address = await stack.enter_async_context(hold_port(settings.listen))
     url = settings.redis if store is None else store.url
@@ -126,7 +139,10 @@ async def _start(settings: Settings, words: Sequence[str], stack: AsyncExitStack
     if page is not None:
         stack.push_async_callback(page.close)
         page.start(address)
-    return _Service(Listening(address, settings, head_key_id), staff, store, page, house)
+    if certificates is not None:
+        stack.push_async_callback(certificates.loop.close)
+        certificates.loop.start()
+    return _Service(Listening(address, settings, head_key_id), staff, store, page, house, certificates)
 
 
 def _serves(registry: CollectorRegistry) -> bool:
@@ -170,6 +186,11 @@ class _House:
         """Let the house finish its calls."""
         if self._process is not None:
             await self._process.drain()
+
+    def renew(self, certificates: bytes) -> None:
+        """Let the house trust these certificates of the service."""
+        if self._process is not None:
+            self._process.renew(certificates)
 
     async def close(self) -> None:
         """Kill the process."""

@@ -31,6 +31,7 @@ _TOGETHER: Final[dict[str, Callable[[Iterable[float]], float]]] = {
     "rollbook_build_info": max,
     "rollbook_last_sweep_timestamp_seconds": max,
     "rollbook_store_up": min,
+    "rollbook_tls_not_after_seconds": min,
     "rollbook_clock_difference_seconds": lambda values: max(values, key=abs),
 }
 """How to combine gauges for which a sum is meaningless. For the creation time of a counter it is the minimum."""
