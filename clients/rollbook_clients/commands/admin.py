@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import Awaitable, Callable
 from typing import Annotated, Final, Literal, TypeAlias
 
 from cyclopts import App, Parameter
@@ -14,10 +12,10 @@ from rollbook.cli.game_names import GameName
 from rollbook.cli.service_options import LOCAL_SERVICE, ServiceOptions
 from rollbook.v1.admin_pb2 import BanTarget
 from rollbook.v1.match_pb2 import ListMatchesRequest, MatchState
-from rollbook_clients.commands.operator_acts import is_lost, list_matches, say_next, seal
+from rollbook_clients.commands.admin_measures import accept_loss
+from rollbook_clients.commands.operator_acts import AsJson, is_lost, list_matches, run_as_operator, say_next, seal
 from rollbook_clients.commands.operator_text import ban_line, json_of, match_line, match_lines, say_facts, state_lines
-from rollbook_clients.commands.service_calls import convert_error, say
-from rollbook_clients.sdk import RollbookError, connect
+from rollbook_clients.commands.service_calls import say
 from rollbook_clients.sdk.operator import Operator
 
 admin = App(
@@ -39,16 +37,18 @@ Examples:
     rollbook admin ban --address 192.0.2.0/24 --for 30m
     rollbook admin bans --json
     rollbook admin lift BAN
+    rollbook admin accept-loss
 """,
     help_format="markdown",
     default_parameter=Parameter(show_default=False),
 )
 
 StateName: TypeAlias = Literal["open", "getting_ready", "running", "finished", "aborted"]
-AsJson: TypeAlias = Annotated[bool, Parameter(name="--json", negative="")]
-Work: TypeAlias = Callable[[Operator], Awaitable[Exit]]
 
 _UNITS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+
+
+admin.command(accept_loss, name="accept-loss")
 
 
 @admin.command
@@ -83,7 +83,7 @@ def matches(  # noqa: PLR0913 - every flag is a parameter
     """
     number = MatchState.Value(f"MATCH_STATE_{state.upper()}") if state else MatchState.Value("MATCH_STATE_UNSPECIFIED")
     request = ListMatchesRequest(game=game, player=player, state=number, page_size=limit, page_token=page)
-    return _run("matches", at, lambda operator: list_matches(operator, request, as_json=as_json))
+    return run_as_operator("matches", at, lambda operator: list_matches(operator, request, as_json=as_json))
 
 
 @admin.command
@@ -105,7 +105,7 @@ def lost(*, limit: int = 50, page: str = "", as_json: AsJson = False, at: Servic
         One JSON object a line; the last names the page behind.
     """
     request = ListMatchesRequest(lost=True, page_size=limit, page_token=page)
-    return _run("lost", at, lambda operator: list_matches(operator, request, as_json=as_json))
+    return run_as_operator("lost", at, lambda operator: list_matches(operator, request, as_json=as_json))
 
 
 @admin.command
@@ -127,7 +127,7 @@ def show(match: str, *, as_json: AsJson = False, at: ServiceOptions = LOCAL_SERV
         print(json_of(found) if as_json else match_lines(found))
         return Exit.GOOD
 
-    return _run("show", at, work)
+    return run_as_operator("show", at, work)
 
 
 @admin.command
@@ -183,7 +183,7 @@ def abort(  # noqa: PLR0913 - every flag is a parameter
             say("admin abort", f"nothing has ended yet: --yes ends these {len(found)} matches")
         return Exit.GOOD
 
-    return _run("abort", at, work)
+    return run_as_operator("abort", at, work)
 
 
 @admin.command
@@ -207,7 +207,7 @@ def drop(match: str, *, as_json: AsJson = False, at: ServiceOptions = LOCAL_SERV
             raise Failed(Exit.WRONG, f"the log of {match} is whole: `rollbook admin abort {match}` ends it")
         return await seal(operator, match, as_json=as_json)
 
-    return _run("drop", at, work)
+    return run_as_operator("drop", at, work)
 
 
 @admin.command
@@ -232,7 +232,7 @@ def bans(*, limit: int = 50, page: str = "", as_json: AsJson = False, at: Servic
             print(json_of(each) if as_json else ban_line(each))
         return say_next(found.next_page_token, as_json=as_json)
 
-    return _run("bans", at, work)
+    return run_as_operator("bans", at, work)
 
 
 @admin.command
@@ -293,7 +293,7 @@ def ban(  # noqa: PLR0913 - every flag is a parameter
         print(json_of(made) if as_json else ban_line(made))
         return Exit.GOOD
 
-    return _run("ban", at, work)
+    return run_as_operator("ban", at, work)
 
 
 @admin.command
@@ -316,7 +316,7 @@ def lift(ban_id: str, *, as_json: AsJson = False, at: ServiceOptions = LOCAL_SER
         say_facts({"ban": ban_id, "lifted": True}, as_json=as_json)
         return Exit.GOOD
 
-    return _run("lift", at, work)
+    return run_as_operator("lift", at, work)
 
 
 @admin.command
@@ -338,7 +338,7 @@ def state(*, as_json: AsJson = False, at: ServiceOptions = LOCAL_SERVICE) -> int
         print(json_of(found) if as_json else "\n".join(state_lines(found)))
         return Exit.GOOD if found.store_is_up and found.archive_is_up else Exit.UNVERIFIED
 
-    return _run("state", at, work)
+    return run_as_operator("state", at, work)
 
 
 @admin.command
@@ -359,29 +359,7 @@ def limits(*, as_json: AsJson = False, at: ServiceOptions = LOCAL_SERVICE) -> in
             print(json_of(limit) if as_json else f"{limit.key:<35}{limit.value:>10}  {counted}  {limit.about}")
         return Exit.GOOD
 
-    return _run("limits", at, work)
-
-
-# Running a command
-
-
-def _run(command: str, options: ServiceOptions, work: Work) -> Exit:
-    """Run a command at a service and return its exit code; prints the reason of a failure on standard error."""
-    if not options.token:
-        return usage("ROLLBOOK_TOKEN or --token has to be an operator's; rollbook admin --help explains how to get one")
-
-    async def run() -> Exit:
-        async with connect(options.service, token=options.token, authorities=options.authorities) as table:
-            return await work(Operator(table))
-
-    try:
-        return asyncio.run(run())
-    except RollbookError as error:
-        ended = convert_error(error)
-    except Failed as failure:
-        ended = failure
-    say(f"admin {command}", ended.why)
-    return ended.code
+    return run_as_operator("limits", at, work)
 
 
 def _seconds(text: str) -> int | None:

@@ -134,4 +134,5 @@ ENGLISH: Final = {
     "RULESET_UNKNOWN": "This service does not know these rules.",
     "AUDIT_NOT_INSTALLED": "This service cannot audit; `rollbook audit` does it at home.",
     "NOT_DURABLE": "The service cannot keep moves safely at the moment. Try again soon.",
+    "STORE_REPLACED": "The service has lost its matches, and its operator has to act. Try again later.",
 }

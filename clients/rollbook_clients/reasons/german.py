@@ -136,4 +136,5 @@ Dein Beitrag zu den Würfeln ist ein anderer. Bereit wird ein Platz auf dem Ger�
     "RULESET_UNKNOWN": "Dieser Dienst kennt diese Regeln nicht.",
     "AUDIT_NOT_INSTALLED": "Dieser Dienst kann nicht prüfen; `rollbook audit` tut es zu Hause.",
     "NOT_DURABLE": "Der Dienst kann Züge gerade nicht sicher speichern. Versuche es bald noch einmal.",
+    "STORE_REPLACED": "Der Dienst hat seine Partien verloren; sein Betreiber muss handeln. Versuche es später wieder.",
 }

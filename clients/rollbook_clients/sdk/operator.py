@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from uuid import uuid4
 
 from rollbook.v1.admin_pb2 import (
+    AcceptLossRequest,
     Ban,
     BanRequest,
     BanTarget,
@@ -79,6 +80,10 @@ class Operator:
         """A page of the bans that are in force."""
         request = ListBansRequest(page_size=page_size, page_token=page_token)
         return await self._caller.call(lambda line: line.admin.ListBans, request)
+
+    async def accept_loss(self) -> bool:
+        """Accept that the store has lost its data; returns whether calls were refused because of that until now."""
+        return (await self._caller.call(lambda line: line.admin.AcceptLoss, AcceptLossRequest())).accepted
 
     async def state(self) -> GetStateResponse:
         """The state of the service."""

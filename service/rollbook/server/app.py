@@ -318,7 +318,9 @@ async def assemble(foundation: Foundation) -> Assembly:
     replays = parts.replay_servicer(log)
     masters = partial(master_statuses, foundation.log.dispatch)
     vitals, counts, last_beat = foundation.metrics.vitals, parts.lobby.counts, foundation.log.last_beat
-    admin = parts.admin_servicer(Condition(__version__, os.getpid(), settings, vitals, masters, counts, last_beat))
+    accept = foundation.log.marker.accept
+    condition = Condition(__version__, os.getpid(), settings, vitals, masters, counts, last_beat, accept)
+    admin = parts.admin_servicer(condition)
     sweeper = parts.sweeper()
     sweeper.loop.start()
     archivist = parts.archivist(log, finished, settings.archive_place, after_seconds=settings.archive_after_seconds)

@@ -55,6 +55,11 @@ class AdminServiceStub(object):
                 request_serializer=rollbook_dot_v1_dot_admin__pb2.ListOpenedRequest.SerializeToString,
                 response_deserializer=rollbook_dot_v1_dot_admin__pb2.ListOpenedResponse.FromString,
                 _registered_method=True)
+        self.AcceptLoss = channel.unary_unary(
+                '/rollbook.v1.AdminService/AcceptLoss',
+                request_serializer=rollbook_dot_v1_dot_admin__pb2.AcceptLossRequest.SerializeToString,
+                response_deserializer=rollbook_dot_v1_dot_admin__pb2.AcceptLossResponse.FromString,
+                _registered_method=True)
         self.GetState = channel.unary_unary(
                 '/rollbook.v1.AdminService/GetState',
                 request_serializer=rollbook_dot_v1_dot_admin__pb2.GetStateRequest.SerializeToString,
@@ -100,6 +105,14 @@ class AdminServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def AcceptLoss(self, request, context):
+        """Accept that the store has lost its data, after calls were refused as STORE_REPLACED: matches that were in it are
+        gone, and all processes go on with what it has now, within 2 seconds. It is logged with the operator's subject.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetState(self, request, context):
         """Look at the process that answers, its store, its archive, and the limits in force.
         """
@@ -129,6 +142,11 @@ def add_AdminServiceServicer_to_server(servicer, server):
                     servicer.ListOpened,
                     request_deserializer=rollbook_dot_v1_dot_admin__pb2.ListOpenedRequest.FromString,
                     response_serializer=rollbook_dot_v1_dot_admin__pb2.ListOpenedResponse.SerializeToString,
+            ),
+            'AcceptLoss': grpc.unary_unary_rpc_method_handler(
+                    servicer.AcceptLoss,
+                    request_deserializer=rollbook_dot_v1_dot_admin__pb2.AcceptLossRequest.FromString,
+                    response_serializer=rollbook_dot_v1_dot_admin__pb2.AcceptLossResponse.SerializeToString,
             ),
             'GetState': grpc.unary_unary_rpc_method_handler(
                     servicer.GetState,
@@ -245,6 +263,33 @@ class AdminService(object):
             '/rollbook.v1.AdminService/ListOpened',
             rollbook_dot_v1_dot_admin__pb2.ListOpenedRequest.SerializeToString,
             rollbook_dot_v1_dot_admin__pb2.ListOpenedResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def AcceptLoss(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/rollbook.v1.AdminService/AcceptLoss',
+            rollbook_dot_v1_dot_admin__pb2.AcceptLossRequest.SerializeToString,
+            rollbook_dot_v1_dot_admin__pb2.AcceptLossResponse.FromString,
             options,
             channel_credentials,
             insecure,

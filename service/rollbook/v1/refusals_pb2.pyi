@@ -568,6 +568,11 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     have been done all the same. Cause: with durability `replicated`, more or fewer replicas are attached to the store
     than the service waits for. Client: repeat with the same request id, later and later.
     """
+    REFUSAL_REASON_STORE_REPLACED: _RefusalReason.ValueType  # 239
+    """The store is not the one that it was; nothing was changed. Cause: it was emptied by mistake, or another store answers
+    at its address; an operator has to restore it, or to accept the loss. Client: repeat with the same request id, later
+    and later.
+    """
 
 class RefusalReason(_RefusalReason, metaclass=_RefusalReasonEnumTypeWrapper):
     """Why. Each comment has the meaning, the cause, and what the client should do. Names and numbers never change their
@@ -1106,6 +1111,11 @@ REFUSAL_REASON_NOT_DURABLE: RefusalReason.ValueType  # 238
 """A failover could lose what this call would be answered; the sentence names the cause, and whether the request may
 have been done all the same. Cause: with durability `replicated`, more or fewer replicas are attached to the store
 than the service waits for. Client: repeat with the same request id, later and later.
+"""
+REFUSAL_REASON_STORE_REPLACED: RefusalReason.ValueType  # 239
+"""The store is not the one that it was; nothing was changed. Cause: it was emptied by mistake, or another store answers
+at its address; an operator has to restore it, or to accept the loss. Client: repeat with the same request id, later
+and later.
 """
 Global___RefusalReason: _TypeAlias = RefusalReason  # noqa: Y015
 

@@ -25,6 +25,7 @@ from rollbook.server.health.process_health import Vitals
 from rollbook.storage.port import (
     NO_ANSWER,
     REPLICAS_DIFFER,
+    STORE_REPLACED,
     Appended,
     AppendResult,
     AppendUnconfirmed,
@@ -48,6 +49,7 @@ _STATES: Final[dict[MatchState.ValueType, str]] = {
 STORE_ERRORS: Final = {
     NO_ANSWER: "no_answer",
     REPLICAS_DIFFER: "not_durable",
+    STORE_REPLACED: "replaced",
     "the store is out of memory": "out_of_memory",
     "the store has too few replicas": "too_few_replicas",
     "the store's cluster is down": "cluster_down",
@@ -137,6 +139,9 @@ class Metrics:
         self._appends = Appends()
         self.registry.register(self._appends)
         self._store_up = Gauge("rollbook_store_up", "1 if the store can be written to, else 0.", registry=self.registry)
+        self._store_replaced = Gauge(
+            "rollbook_store_replaced", "1 while the store is not the one that it was, else 0.", registry=self.registry
+        )
         self._store_errors = Counter(
             "rollbook_store_errors",
             "Appends, and proofs that the store can be written to, that failed, by kind.",
@@ -263,6 +268,8 @@ class Metrics:
         """Set whether the store can be written to."""
         self.vitals.store_is_up = is_up
         self._store_up.set(is_up)
+        if is_up:
+            self._store_replaced.set(0)
 
     def store_proved(self, seconds: float) -> None:
         """Record the duration of a write on every master."""
@@ -274,6 +281,8 @@ class Metrics:
         if isinstance(failure, AppendUnconfirmed) and failure.cause == NO_ANSWER:
             kind = _UNCONFIRMED
         elif isinstance(failure, AppendUnconfirmed | StoreUnavailable):
+            if failure.cause == STORE_REPLACED:
+                self._store_replaced.set(1)
             kind = STORE_ERRORS.get(failure.cause, _OTHER)
         elif isinstance(failure, TimeoutError):
             kind = STORE_ERRORS[NO_ANSWER]

@@ -7,16 +7,19 @@ refused. The log stays connected, since an own server comes back under the same 
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any, Final, NoReturn, Protocol
 
 import structlog
 
+from rollbook.files import write_file
 from rollbook.server.configuration.settings import Settings
 from rollbook.server.health.metrics import Metrics
 from rollbook.server.health.own_store import LOOK_SECONDS, OwnStore
-from rollbook.storage.port import StoreUnavailable
+from rollbook.storage.port import STORE_REPLACED, StoreUnavailable
 from rollbook.storage.redis.dispatch import may_pass
 from rollbook.storage.redis.log import RedisLog
 
@@ -29,6 +32,11 @@ SUCCESSES: Final = 3
 
 SAY_SECONDS: Final = 1.0
 """How often the start logs what it waits for."""
+
+NOTE: Final = "store.marker"
+"""The file of the data directory that names the store by its marker."""
+
+_MARKER: Final = re.compile(r"([0-9a-f]+)\n")
 
 ANSWER_SECONDS: Final = 3.0
 """How long a test write may take."""
@@ -75,6 +83,37 @@ async def connect(store: Store, settings: Settings) -> RedisLog:
             await asyncio.sleep(LOOK_SECONDS)
     finally:
         saying.cancel()
+
+
+async def recognise(log: RedisLog, data: Path) -> None:
+    """Compare the store's marker with the note in the data directory, which this keeps up to date.
+
+    Without a note, as in a new data directory, the store is taken as it is. A store that is not the one of the note is
+    reported by `prove`.
+    """
+    note = data / NOTE
+    try:
+        found = _MARKER.fullmatch(note.read_text("utf-8"))
+    except (FileNotFoundError, UnicodeDecodeError):
+        found = None
+    noted = "" if found is None else found[1]
+
+    def keep(marker: str) -> None:
+        if marker != noted:
+            write_file(note, f"{marker}\n".encode())
+
+    await log.marker.settle(noted, keep)
+
+
+async def is_replaced(log: RedisLog) -> bool:
+    """Whether the store is not the one that it was; from now on it is used for nothing else in that case."""
+    try:
+        await log.marker.check()
+    except StoreUnavailable as failure:
+        if failure.cause != STORE_REPLACED:
+            raise
+        return True
+    return False
 
 
 async def start_store(settings: Settings) -> Store:
@@ -156,6 +195,9 @@ class _Look:
                 await self._log.prove()
         except Exception as failure:  # noqa: BLE001 - any failure may be gone at the next beat
             self._metrics.store_failed(failure)
+            if isinstance(failure, StoreUnavailable) and failure.cause == STORE_REPLACED:
+                # Known for certain, so that it is reported without a second result.
+                self._in_a_row = FAILURES
             if isinstance(failure, TimeoutError):
                 return f"no answer within {ANSWER_SECONDS:g} s"
             return str(failure) if isinstance(failure, StoreUnavailable) else f"{type(failure).__name__}: {failure}"

@@ -24,7 +24,7 @@ from rollbook.server.access.limits import Strangers
 from rollbook.server.addresses import Addresses
 from rollbook.server.configuration.settings import Listen, Settings, Tls
 from rollbook.server.health.metrics import Metrics
-from rollbook.server.health.store_health import Store, connect, start_store
+from rollbook.server.health.store_health import Store, connect, is_replaced, recognise, start_store
 from rollbook.server.process.certificates import Certificates, KeyPair
 from rollbook.server.process.metrics_http import expose
 from rollbook.server.process.ports import Listening, NotListening, why_not
@@ -271,8 +271,9 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack, 
     reflection.enable_server_reflection([*names, HEALTH, reflection.SERVICE_NAME], server)
     bound = _listen(server, settings, None if secured is None else secured.credentials())
     # The store has just answered; without this, health would report NOT_SERVING until the first check.
-    metrics.serves(serves=True)
-    await health.set_serving(serving=True, apart={name: works() for name, works in assembly.apart.items()})
+    serves = not await is_replaced(log)
+    metrics.serves(serves=serves)
+    await health.set_serving(serving=serves, apart={name: works() for name, works in assembly.apart.items()})
     await server.start()
     stack.push_async_callback(_stop, server)
     for companion in assembly.companions:
@@ -339,6 +340,7 @@ _OPTIONS: Final = [
 async def _connect(store: Store, settings: Settings) -> AsyncIterator[RedisLog]:
     log = await connect(store, settings)
     try:
+        await recognise(log, settings.data)
         yield log
     finally:
         try:

@@ -30,6 +30,7 @@ _TOGETHER: Final[dict[str, Callable[[Iterable[float]], float]]] = {
     "rollbook_archive_backlog": max,
     "rollbook_build_info": max,
     "rollbook_last_sweep_timestamp_seconds": max,
+    "rollbook_store_replaced": max,
     "rollbook_store_up": min,
     "rollbook_tls_not_after_seconds": min,
     "rollbook_clock_difference_seconds": lambda values: max(values, key=abs),

@@ -44,6 +44,8 @@ class Condition:
     """How many matches the store lists, by state and game; "" means all games."""
     last_beat: Callable[[], Awaitable[int | None]]
     """When any process last swept, in Unix milliseconds by the store's clock."""
+    accept_loss: Callable[[], Awaitable[bool]]
+    """Accepts that the store has lost its data; returns whether it had."""
 
 
 class AdminServicer(AdminServiceServicer):
@@ -127,6 +129,16 @@ class AdminServicer(AdminServiceServicer):
             raise _malformed_error("target", "name a subject or a single address")
         opened = await self._holdings.opened_by(target.subject or target.address)
         return proto.ListOpenedResponse(matches=[listed.summary for listed in opened])
+
+    async def AcceptLoss(  # noqa: N802 - named by the contract
+        self, request: proto.AcceptLossRequest, context: Context
+    ) -> proto.AcceptLossResponse:
+        """Let all processes go on with a store that has lost its data."""
+        del request
+        caller = self._callers.operator(context)
+        accepted = await self._condition.accept_loss()
+        self._acted(caller, "accepted a loss", accepted=accepted)
+        return proto.AcceptLossResponse(accepted=accepted)
 
     async def GetState(  # noqa: N802 - named by the contract
         self, request: proto.GetStateRequest, context: Context

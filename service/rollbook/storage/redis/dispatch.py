@@ -19,10 +19,10 @@ from redis.exceptions import (
     TryAgainError,
 )
 
-from rollbook.storage.port import StoreUnavailable
+from rollbook.storage.port import STORE_REPLACED, StoreUnavailable
 from rollbook.storage.redis.confirmation import Fence
 from rollbook.storage.redis.connection import Command, Unanswered, Unsent, Wire, cause_of
-from rollbook.storage.redis.keys import PARTITIONS, alive_key, fence_key, lobby_key
+from rollbook.storage.redis.keys import MARKER, PARTITIONS, alive_key, fence_key, lobby_key, marker_key
 from rollbook.storage.redis.masters import Server, Servers
 
 _CAUSES: Final = {
@@ -81,6 +81,8 @@ class Dispatch:
         self._quiet = asyncio.Event()
         self._quiet.set()
         self._finishing = False
+        self.is_replaced = False
+        """Whether the store is not the one that it was: then only its markers are read and written."""
 
     @property
     def servers(self) -> Servers:
@@ -90,6 +92,7 @@ class Dispatch:
     async def append(self, keys: Sequence[bytes], arguments: Sequence[bytes]) -> list[int]:
         """Run the append script on the server that has the keys, following redirections, which have written nothing."""
         self.check_open()
+        self._check_ours(keys[0])
         self._appending += 1
         self._quiet.clear()
         asking = False
@@ -140,6 +143,7 @@ class Dispatch:
                 break
             await _pause(attempt - 1)
             self.check_open()
+            self._check_ours(*(commands[number][0] for number in left))
             try:
                 by_server = await self._by_server((number, commands[number][0]) for number in left)
             except StoreUnavailable as unreachable:
@@ -166,21 +170,34 @@ class Dispatch:
             raise StoreUnavailable(f"The store does not answer: {failure}", cause_of(failure)) from failure
         return [answers[number] for number in range(len(commands))]
 
-    async def prove(self, partitions: int) -> None:
-        """Write on every master; raises StoreUnavailable with the reason if that fails."""
+    async def prove(self, partitions: int) -> dict[int, bytes | None]:
+        """Write on every master, and return the marker of one partition of each, by partition.
+
+        Raises StoreUnavailable with the reason if that fails.
+        """
         by_server = await self._by_server((number, lobby_key(number)) for number in range(partitions))
         try:
-            answers = await asyncio.gather(*[server.beat(alive_key(numbers[0])) for server, numbers in by_server])
+            answers = await asyncio.gather(
+                *[server.beat(alive_key(numbers[0]), marker_key(numbers[0])) for server, numbers in by_server]
+            )
         except (Unsent, Unanswered) as silence:
             self._servers.doubt()
             raise StoreUnavailable(f"The store does not answer: {silence}", cause_of(silence)) from silence
-        for answer in answers:
+        found: dict[int, bytes | None] = {}
+        for (_, numbers), (answer, marker) in zip(by_server, answers, strict=True):
             # A slot that is being moved is refused by its old server, which works.
             if isinstance(answer, ResponseError) and (
                 isinstance(answer, MovedError) or not isinstance(answer, _MOVING)
             ):
                 self._servers.doubt()
                 raise _refusal_error(answer) from answer
+            if not isinstance(marker, Exception):
+                found[numbers[0]] = marker
+        return found
+
+    def _check_ours(self, *keys: bytes) -> None:
+        if self.is_replaced and not all(key.endswith(MARKER) for key in keys):
+            raise StoreUnavailable("the store is not the one that it was", STORE_REPLACED)
 
     def check_open(self) -> None:
         """Raise StoreUnavailable if the log has been closed."""

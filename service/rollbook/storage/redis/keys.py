@@ -41,6 +41,9 @@ BANS_KEY: Final = b"rollbook:bans"
 MOST_REMEMBERED: Final = 20_000
 """Cache size: matches and holders whose partition is remembered."""
 
+MARKER: Final = b":marker"
+"""End of the keys of markers, by which processes recognise their store."""
+
 ANNOUNCEMENTS: Final = b"rollbook:appended"
 """The channel on which the append script publishes; no key has this name."""
 
@@ -48,6 +51,11 @@ ANNOUNCEMENTS: Final = b"rollbook:appended"
 def alive_key(partition: int) -> bytes:
     """The key that processes write to test whether a partition's server accepts writes."""
     return b"{p%d}:alive" % partition
+
+
+def marker_key(partition: int) -> bytes:
+    """The key of a partition's marker."""
+    return b"{p%d}" % partition + MARKER
 
 
 def fence_key(key: bytes) -> bytes:

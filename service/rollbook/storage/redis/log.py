@@ -46,6 +46,7 @@ from rollbook.storage.redis.keys import (
 from rollbook.storage.redis.lobby_index import LobbyIndex, index_arguments
 from rollbook.storage.redis.masters import ConnectionSettings, Servers, servers
 from rollbook.storage.redis.replication import check_replicated
+from rollbook.storage.redis.store_marker import Marker
 from rollbook.storage.redis.tails import Tails, whole_entries
 
 _APPENDED: Final = 0
@@ -83,6 +84,8 @@ class RedisLog(LobbyIndex):
         super().__init__(Dispatch(servers), partitions, cluster=cluster)
         self._tails = Tails(self._dispatch, partitions, by_partition=cluster)
         self._announcements = Announcements(servers)
+        self.marker = Marker(self._dispatch, partitions, cluster=cluster)
+        """By which a service recognises its store; it expects nothing until it is settled."""
 
     @classmethod
     async def connect(
@@ -198,8 +201,8 @@ class RedisLog(LobbyIndex):
         return None if beat_ms is None else int(beat_ms)
 
     async def prove(self) -> None:
-        """Write on every master; raises StoreUnavailable with the reason if that fails."""
-        await self._dispatch.prove(self._partitions)
+        """Write on every master, and compare the markers; raises StoreUnavailable with the reason if that fails."""
+        await self.marker.compare(await self._dispatch.prove(self._partitions))
 
     async def lease(self, holder: str, lease_ms: int) -> bool:
         """Request or renew the sweeper's lease by the store's clock; returns whether this holder has it."""

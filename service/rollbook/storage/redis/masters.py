@@ -64,24 +64,25 @@ class Server:
     confirmation: Confirmation | None = None
     """Confirms that replicas have what was read before it is returned; None without replication."""
 
-    async def beat(self, key: bytes) -> Any:
-        """Check the server's durability settings and write a key; returns the answer, which may be an error reply.
+    async def beat(self, key: bytes, marker: bytes) -> tuple[Any, Any]:
+        """Check the server's durability settings, write a key and read a marker; an answer may be an error reply.
 
         If a server's settings no longer keep what it acknowledges, closes its idle connections and raises
         StoreUnavailable, so that no append goes there.
         """
         needed = self.keeping.needed
         questions = [("CONFIG", "GET", setting) for setting in needed]
-        *found, written = await self.appends.wire.converse([*questions, ("SET", key, 1, "EX", _BEAT_KEPT_SECONDS)])
+        commands = [*questions, ("SET", key, 1, "EX", _BEAT_KEPT_SECONDS), ("GET", marker)]
+        *found, written, marked = await self.appends.wire.converse(commands)
         for (setting, value), answer in zip(needed.items(), found, strict=True):
             if isinstance(answer, Exception):
-                return answer
+                return answer, None
             try:
                 check_durable(setting, value, answer)
             except NotDurable as refusal:
                 await self.appends.wire.hang_up()
                 raise StoreUnavailable(str(refusal), NOT_KEPT) from refusal
-        return written
+        return written, marked
 
     async def abandon(self) -> None:
         """Close all connections, also those in use: another server has replaced this one."""

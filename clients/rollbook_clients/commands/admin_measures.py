@@ -1,0 +1,32 @@
+"""Commands of `rollbook admin` for what happens rarely: a store that lost its data."""
+
+from __future__ import annotations
+
+from rollbook.cli.exits import Exit, Failed
+from rollbook.cli.service_options import LOCAL_SERVICE, ServiceOptions
+from rollbook_clients.commands.operator_acts import AsJson, run_as_operator
+from rollbook_clients.commands.operator_text import say_facts
+from rollbook_clients.sdk.operator import Operator
+
+
+def accept_loss(*, as_json: AsJson = False, at: ServiceOptions = LOCAL_SERVICE) -> int:
+    """Accept that the store has lost its data, such as by FLUSHALL, and let the service go on with what is there.
+
+    The matches that were in the store are gone; archived ones stay. Restore a backup of the store instead if there is
+    one: once it is back, the service goes on by itself. Exit code 1 if the store has lost nothing.
+
+    Example: `rollbook admin accept-loss`
+
+    Parameters
+    ----------
+    as_json
+        One JSON object.
+    """
+
+    async def work(operator: Operator) -> Exit:
+        if not await operator.accept_loss():
+            raise Failed(Exit.WRONG, "the store is the one that it was: there is no loss to accept")
+        say_facts({"accepted": True}, as_json=as_json)
+        return Exit.GOOD
+
+    return run_as_operator("accept-loss", at, work)
