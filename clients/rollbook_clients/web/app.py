@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib.resources import files
 from typing import Final
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
+from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Mount, Route
-from starlette.staticfiles import StaticFiles
+from starlette.routing import Route
 
 from rollbook_clients.web import (
     admission,
@@ -25,6 +24,7 @@ from rollbook_clients.web import (
     verify_pages,
 )
 from rollbook_clients.web.policy import Policy
+from rollbook_clients.web.static_files import FOLDER, StaticFiles
 from rollbook_clients.web.visit import LANGUAGE, Page, PageOptions, Visit, handle
 from rollbook_clients.web.words import LANGUAGES
 from rollbook_replays.games.sheet import SHEET
@@ -42,9 +42,10 @@ async def set_language(visit: Visit) -> Response:
     return response
 
 
-async def board_sheet(_request: Request) -> Response:
-    """The style sheet of the boards, for all games."""
-    return Response(SHEET, media_type="text/css", headers={"cache-control": "public, max-age=3600"})
+def read_static_files() -> StaticFiles:
+    """The static files; each style sheet includes that of the boards, and the verifier is one script."""
+    sheets = {name: FOLDER.joinpath(name).read_text(encoding="utf-8") + SHEET for name in ("page.css", "overlay.css")}
+    return StaticFiles({**sheets, "verifier.js": verify_pages.joined_modules()})
 
 
 async def not_found(request: Request, _error: Exception) -> Response:
@@ -66,22 +67,23 @@ ROUTES: Final = (
 )
 
 
+UNCOMPRESSED: Final = (*DEFAULT_EXCLUDED_CONTENT_TYPES, "application/octet-stream")
+"""Content types of streams, of what is compressed already, and of replay files."""
+
+
 def create_app(options: PageOptions) -> Starlette:
     """Create the page of a service as an ASGI application."""
+    static = read_static_files()
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        app.state.page = Page(options)
+        app.state.page = Page(options, static)
         try:
             yield
         finally:
             await app.state.page.close()
 
-    static = StaticFiles(directory=str(files("rollbook_clients.web") / "static"))
-    routes = [
-        *(Route(path, handle(handler), methods=[method]) for method, path, handler in ROUTES),
-        Route("/static/board.css", board_sheet),
-        Mount("/static", static),
-    ]
-    middleware = [Middleware(Policy)]
+    routes = [*(Route(path, handle(handler), methods=[method]) for method, path, handler in ROUTES), *static.routes]
+    compression = Middleware(GZipMiddleware, compresslevel=6, exclude_content_types=UNCOMPRESSED)
+    middleware = [Middleware(Policy), compression]
     return Starlette(routes=routes, lifespan=lifespan, middleware=middleware, exception_handlers={404: not_found})

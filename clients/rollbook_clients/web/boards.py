@@ -21,13 +21,13 @@ from rollbook_clients.sdk import Match, RollbookError
 from rollbook_clients.terminal.film import Film
 from rollbook_clients.web.admission import match_id_of, match_of
 from rollbook_clients.web.replay_pages import LARGEST_MOMENT, film_of, name_of
+from rollbook_clients.web.static_files import FOR_EVER
 from rollbook_clients.web.visit import Visit
 from rollbook_clients.web.words import LANGUAGES, words_in
 from rollbook_replays.games import presentation
 
 AGAIN_SECONDS: Final = 1.0
 MOST_FILMS: Final = 64
-FOR_EVER: Final = "public, max-age=31536000, immutable"
 PRIVATE: Final = "private, no-store"
 
 _films: LRUCache[tuple[str, str], tuple[float, Film]] = LRUCache(MOST_FILMS)

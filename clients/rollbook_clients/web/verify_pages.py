@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from importlib.resources import files
 from typing import Final
 
 from markupsafe import Markup
@@ -14,10 +13,10 @@ from starlette.responses import Response
 from rollbook.replay_file.key_lines import write_keys
 from rollbook_clients.sdk.keys import PublishedKeys
 from rollbook_clients.web.admission import match_id_of
+from rollbook_clients.web.static_files import FOLDER
 from rollbook_clients.web.visit import Visit
 
-STATIC: Final = files("rollbook_clients.web") / "static"
-MODULES: Final = STATIC / "verify"
+MODULES: Final = FOLDER / "verify"
 
 ORDER: Final = (
     "bytes.js",
@@ -64,8 +63,8 @@ async def saved_copy(visit: Visit) -> Response:
 
 
 def _copy(visit: Visit) -> str:
-    script = "".join(_wrap_module(name, MODULES.joinpath(name).read_text(encoding="utf-8")) for name in ORDER)
-    sheet = STATIC.joinpath("page.css").read_text(encoding="utf-8")
+    script = joined_modules()
+    sheet = FOLDER.joinpath("page.css").read_text(encoding="utf-8")
     policy = f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(sheet)}'"
     return visit.page.render(
         "verify_copy.html",
@@ -75,6 +74,11 @@ def _copy(visit: Visit) -> str:
         policy=policy,
         match_id="",
     )
+
+
+def joined_modules() -> str:
+    """All modules of the verifier as one script."""
+    return "".join(_wrap_module(name, MODULES.joinpath(name).read_text(encoding="utf-8")) for name in ORDER)
 
 
 def _wrap_module(name: str, module: str) -> str:

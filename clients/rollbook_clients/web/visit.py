@@ -36,7 +36,8 @@ from rollbook_clients.terminal.known_game import bot_mark
 from rollbook_clients.web.followed import FollowedMatches
 from rollbook_clients.web.limits import Holdings, TooMany, address_of
 from rollbook_clients.web.lobby import LobbyTail
-from rollbook_clients.web.policy import TooLarge, is_ours
+from rollbook_clients.web.policy import TooLarge, is_ours, mask
+from rollbook_clients.web.static_files import StaticFiles
 from rollbook_clients.web.visitors import Visitor, Visitors
 from rollbook_clients.web.words import prefer_language, words_in
 from rollbook_replays.games.words import Words
@@ -68,7 +69,7 @@ class PageOptions:
 class Page:
     """The objects that all requests share."""
 
-    def __init__(self, options: PageOptions) -> None:
+    def __init__(self, options: PageOptions, static: StaticFiles) -> None:
         self.options = options
         spacing = Random()  # noqa: S311 - pauses need no secure randomness
         self.connection = Connection(
@@ -89,6 +90,7 @@ class Page:
             auto_reload=False,
         )
         self._templates.globals.update(clock_name=clock_name, delay_name=delay_name, bot_mark=bot_mark)
+        self._templates.globals.update(static=static.address, scripts=static.scripts)
 
     def _around(self) -> tuple[tuple[str, str], ...]:
         """Metadata with the browser's address, and the page's token, by which the service trusts the address."""
@@ -142,9 +144,8 @@ class Visit:
 
     def show(self, template: str, *, status: int = 200, **facts: Any) -> Response:
         """Render a page as the response."""
-        text = self.page.render(
-            template, self.words, form_token=self.visitor.form_token, path=self.request.url.path, **facts
-        )
+        token = mask(self.visitor.form_token)
+        text = self.page.render(template, self.words, form_token=token, path=self.request.url.path, **facts)
         return self.add_cookies(HTMLResponse(text, status))
 
     def go(self, path: str) -> Response:

@@ -51,8 +51,7 @@ def test_from_an_invitation_to_the_first_roll_it_takes_two_taps(tmp_path: Path) 
             assert "#" in link
             asked: list[str] = []
             ben.page.on("request", lambda request: asked.append(request.url))
-            await ben.page.context.route("**/static/**/*.js", _late)
-            await ben.page.context.route("**/static/*.js", _late)
+            await ben.page.context.route("**/s/**/*.js", _late)
             await ben.page.goto(link)
             assert await fits(ben)
             await ben.page.wait_for_selector("#join")

@@ -65,8 +65,8 @@ def test_a_delay_holds_byte_for_byte(tmp_path: Path) -> None:
             await choices(matches, 12, Random(SEED))
             after = await asyncio.to_thread(lambda: dict(answers(reader, matches[0].id)))
             assert before.pop("/").status == after.pop("/").status
-            assert {path: answer.body for path, answer in before.items()} == {
-                path: answer.body for path, answer in after.items()
+            assert {path: answer.content for path, answer in before.items()} == {
+                path: answer.content for path, answer in after.items()
             }
             assert "You see this match 300 s late." in after[f"/matches/{matches[0].id}"].text
 
@@ -119,7 +119,7 @@ def test_a_private_match_is_not_told_from_none(tmp_path: Path) -> None:
                 nowhere = [answer for _, answer in answers(reader, NEVER)]
                 for one, other in zip(there[1:], nowhere[1:], strict=True):
                     assert one.status == other.status
-                    assert one.body.replace(match_id.encode(), NEVER.encode()) == other.body
+                    assert one.content.replace(match_id.encode(), NEVER.encode()) == other.content
                     assert one.headers.get("cache-control") == other.headers.get("cache-control") == "no-store"
                 assert reader.post(f"/matches/{match_id}/enter", {"code": "b" * len(code)}).status == 404
                 assert reader.get(f"/matches/{match_id}").status == 404

@@ -117,7 +117,7 @@ function announce() {
   }
   [wasMine, wasOver, wasAsked] = [isMine, isOver, asks];
   document.title = `${isMine || asks ? "● " : ""}${asks ? status : title} · Rollbook`;
-  document.querySelector('link[rel="icon"]').href = isMine || asks ? "/static/icon-turn.svg" : "/static/icon.svg";
+  document.querySelector('link[rel="icon"]').href = new URL(isMine || asks ? "icon-turn.svg" : "icon.svg", import.meta.url);
 }
 
 // Choices: retried with the same request id until a reply arrives.

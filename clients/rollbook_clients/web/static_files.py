@@ -1,0 +1,91 @@
+"""The static files of the page, at addresses that contain a hash of all of them, so that browsers keep them for ever.
+
+The files import each other by relative addresses, which therefore contain the same hash.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import mimetypes
+import re
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from posixpath import dirname, join, normpath
+from typing import Final
+
+from markupsafe import Markup
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+FOR_EVER: Final = "public, max-age=31536000, immutable"
+FOLDER: Final = files("rollbook_clients.web") / "static"
+
+_IMPORT: Final = re.compile(r"^(?:import|\}) [^;]*?\"(\.[^\"]+)\";$", re.MULTILINE)
+
+
+def _read(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, bytes]]:
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if entry.is_dir():
+            yield from _read(entry, f"{prefix}{entry.name}/")
+        else:
+            yield prefix + entry.name, entry.read_bytes()
+
+
+class StaticFiles:
+    """All static files with their compressed forms, read once at the start."""
+
+    def __init__(self, made: Mapping[str, str]) -> None:
+        """Read the files of the package; files in `made` are added, or replace those of the same name."""
+        self._files = dict(_read(FOLDER)) | {name: text.encode() for name, text in made.items()}
+        self._compressed = {name: gzip.compress(data, mtime=0) for name, data in self._files.items()}
+        digest = hashlib.sha256()
+        for name, data in sorted(self._files.items()):
+            digest.update(f"{name} {len(data)} ".encode() + data)
+        self.hash = digest.hexdigest()[:12]
+        self.routes = [Route("/s/{hash}/{name:path}", self._respond), Route("/static/{name:path}", self._redirect)]
+
+    def address(self, name: str) -> str:
+        """The address of a file; raises KeyError if there is no such file."""
+        self._files[name]
+        return f"/s/{self.hash}/{name}"
+
+    def modules(self, name: str) -> list[str]:
+        """A script module and all that it imports, each once."""
+        found = [name]
+        for each in found:
+            for imported in _IMPORT.findall(self._files[each].decode()):
+                path = normpath(join(dirname(each), imported))
+                if path not in found:
+                    found.append(path)
+        return found
+
+    def scripts(self, name: str) -> Markup:
+        """The elements that load a script module, and its imports at the same time."""
+        first, *others = map(self.address, self.modules(name))
+        preloads = Markup().join(Markup('<link rel="modulepreload" href="{}">').format(other) for other in others)
+        return preloads + Markup('<script type="module" src="{}"></script>').format(first)
+
+    async def _respond(self, request: Request) -> Response:
+        name = str(request.path_params["name"])
+        if name not in self._files:
+            raise HTTPException(404, "error.no_page")
+        # A page of another release gets the files of this one, but does not keep them.
+        kept = FOR_EVER if request.path_params["hash"] == self.hash else "no-store"
+        headers = {"cache-control": kept, "vary": "accept-encoding"}
+        data = self._files[name]
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            data = self._compressed[name]
+            headers["content-encoding"] = "gzip"
+        kind, _ = mimetypes.guess_type(name)
+        return Response(data, media_type=kind or "application/octet-stream", headers=headers)
+
+    async def _redirect(self, request: Request) -> Response:
+        """Redirect an address without a hash to the current one."""
+        try:
+            return RedirectResponse(self.address(str(request.path_params["name"])), 302)
+        except KeyError:
+            raise HTTPException(404, "error.no_page") from None
