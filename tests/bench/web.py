@@ -84,7 +84,7 @@ class Crowd:
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         # Each browser has its own address, because the connections of one address are limited.
         address = f"10.0.{number // 250}.{1 + number % 250}"
-        writer.write(f"GET {path} HTTP/1.1\r\nhost: page\r\nx-forwarded-for: {address}\r\n\r\n".encode())
+        writer.write(f"GET {path} HTTP/1.1\r\nhost: localhost\r\nx-forwarded-for: {address}\r\n\r\n".encode())
         self.writers.append(writer)
         if reads:
             self.tasks.append(asyncio.create_task(self._listen(reader, path)))

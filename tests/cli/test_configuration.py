@@ -45,6 +45,7 @@ TEXTS = {
     "metrics": "127.0.0.1:8",
     "reserved_names": os.devnull,
     "web": "127.0.0.1:9",
+    "web_host": ("games.example", "games.example:8443"),
 }
 """Values for settings that do not accept any text."""
 
@@ -79,7 +80,7 @@ def other_than_default(setting: Setting) -> Any:
     if get_origin(setting.kind) is Literal:
         return next(value for value in get_args(setting.kind) if value != setting.default)
     if get_origin(setting.kind) is tuple:
-        return ("/one", "/two") if get_args(setting.kind)[0] is Path else ("10.0.0.0/8", "::1")
+        return ("/one", "/two") if get_args(setting.kind)[0] is Path else TEXTS.get(setting.name, ("10.0.0.0/8", "::1"))
     return TEXTS.get(setting.name, "/elsewhere" if setting.kind is Path else "some-text")
 
 

@@ -18,7 +18,8 @@ def page() -> int:
     """Serve the page of a service, with the settings on standard input.
 
     One frame comes in, a JSON object: `address`, `certificates` (PEM, or null without TLS), `server_name`, `listener`
-    (the number of a socket that listens already), `token` (of the role gateway) and `seconds` (how long it holds).
+    (the number of a socket that listens already), `token` (of the role gateway), `seconds` (how long it holds), `hosts`
+    (the names under which browsers may reach the page) and `https` (whether they reach it by https).
     Frames go out, a JSON object each: `level`, `event` and facts, to be logged. When standard input ends, what is under
     way is finished: exit code 0. Exit code 3 if the frame is cut off.
     """
@@ -27,6 +28,7 @@ def page() -> int:
 
 async def _run() -> Exit:
     from rollbook_clients.web import server  # noqa: PLC0415 - only needed to serve
+    from rollbook_clients.web.hosts import Hosts  # noqa: PLC0415 - as above
     from rollbook_clients.web.visit import PageOptions  # noqa: PLC0415 - as above
 
     service = await processes.ParentService.connect()
@@ -41,6 +43,7 @@ async def _run() -> Exit:
         told["token"],
         None if certificates is None else certificates.encode(),
         told["server_name"],
+        Hosts(tuple(told["hosts"]), told["https"]),
     )
     listener = socket.socket(fileno=told["listener"])
     serving = asyncio.create_task(server.serve(options, listener, until=_end(service, told["seconds"] * RENEWED_AT)))

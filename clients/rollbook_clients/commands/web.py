@@ -14,6 +14,7 @@ def web(
     *,
     listen: Annotated[str, Parameter(env_var="ROLLBOOK_WEB_LISTEN")] = DEFAULT_WEB,
     at: ServiceOptions = LOCAL_SERVICE,
+    host: tuple[str, ...] = (),
     https: bool = False,
 ) -> int:
     """Serve the page: watch, play, replay and verify in a browser.
@@ -27,12 +28,17 @@ def web(
     ----------
     listen
         host:port that browsers connect to. Port 0 takes a free one.
+    host
+        A name under which browsers may reach the page, such as games.example; repeat it for more. Addresses and
+        localhost are always allowed, others answered with 421. Invitations lead to the first one.
     https
-        Browsers reach this address by https, through a proxy, so cookies are sent by https only. Not needed for a proxy
+        Browsers reach this address by https, through a proxy, so cookies are sent by https only, and browsers
+        remember to use https for a year. Not needed for a proxy
         on this machine that sends x-forwarded-proto.
     """
     from rollbook import event_loop  # noqa: PLC0415 - as below
     from rollbook_clients.web import server  # noqa: PLC0415 - slow to import, and not needed for help
+    from rollbook_clients.web.hosts import Hosts  # noqa: PLC0415 - as above
     from rollbook_clients.web.visit import PageOptions  # noqa: PLC0415 - as above
 
     # uvicorn raises the signal again after a graceful stop, and its default action would kill the process.
@@ -41,7 +47,7 @@ def web(
         listener = server.listening(listen)
         print(f"The page is at {server.address_of(listener)}", flush=True)
         server.log_to(lambda line: print(line, file=sys.stderr))
-        options = PageOptions(at.service, at.token, at.authorities, is_secure=https)
+        options = PageOptions(at.service, at.token, at.authorities, hosts=Hosts(host, https))
         event_loop.settle()
         event_loop.run(server.serve(options, listener))
     except server.AddressTaken as taken:

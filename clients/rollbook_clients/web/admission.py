@@ -52,14 +52,15 @@ def keep_invitation(visit: Visit, response: Response, match_id: str, code: str) 
 
 def invitation(visit: Visit, code: str) -> str:
     """The link of an invitation; the code is in the fragment, which browsers do not send to servers."""
-    return str(visit.request.url.replace(path=f"/matches/{match_id_of(visit)}", query="", fragment=code))
+    return visit.address(f"/matches/{match_id_of(visit)}", code)
 
 
 async def enter(visit: Visit) -> Response:
-    """Save an invitation code in a cookie and redirect to the match, where the service checks the code."""
+    """Save an invitation code in a cookie and redirect to the match; raises NotFound if the code is wrong."""
     form = await visit.form()
-    match_id = match_id_of(visit)
-    return keep_invitation(visit, visit.go(f"/matches/{match_id}"), match_id, str(form.get("code", "")))
+    match_id, code = match_id_of(visit), _code(str(form.get("code", "")).strip())
+    await (await visit.page.visitors.match(visit.visitor, match_id, code)).state()
+    return keep_invitation(visit, visit.go(f"/matches/{match_id}"), match_id, code)
 
 
 async def match_of(visit: Visit) -> Match:

@@ -12,6 +12,7 @@ from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddle
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from rollbook_clients.web import (
     admission,
@@ -67,6 +68,14 @@ ROUTES: Final = (
 )
 
 
+class _Application(Starlette):
+    """An application whose policy also covers the response to an unexpected exception."""
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """Wrap the policy around everything."""
+        return Policy(super().build_middleware_stack(), self.state.hosts)
+
+
 UNCOMPRESSED: Final = (*DEFAULT_EXCLUDED_CONTENT_TYPES, "application/octet-stream")
 """Content types of streams, of what is compressed already, and of replay files."""
 
@@ -84,6 +93,7 @@ def create_app(options: PageOptions) -> Starlette:
             await app.state.page.close()
 
     routes = [*(Route(path, handle(handler), methods=[method]) for method, path, handler in ROUTES), *static.routes]
-    compression = Middleware(GZipMiddleware, compresslevel=6, exclude_content_types=UNCOMPRESSED)
-    middleware = [Middleware(Policy), compression]
-    return Starlette(routes=routes, lifespan=lifespan, middleware=middleware, exception_handlers={404: not_found})
+    middleware = [Middleware(GZipMiddleware, compresslevel=6, exclude_content_types=UNCOMPRESSED)]
+    app = _Application(routes=routes, lifespan=lifespan, middleware=middleware, exception_handlers={404: not_found})
+    app.state.hosts = options.hosts
+    return app

@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from rollbook.match.chain import Position
 from rollbook.v1.games_pb2 import Choice
 from rollbook.v1.table_pb2 import PERSPECTIVE_KIND_SEAT
-from rollbook_clients.sdk import MovedOn, OutcomeUnknown, Unreachable
+from rollbook_clients.sdk import MovedOn, NotFound, OutcomeUnknown, Unreachable
 from rollbook_clients.web.admission import code_of, follow_match, invitation, keep_invitation, match_id_of, match_of
 from rollbook_clients.web.followed import FollowedMatch
 from rollbook_clients.web.scenes import help_of, scene
@@ -26,7 +26,15 @@ MOST_PICKED: Final = 64
 
 
 async def match_page(visit: Visit) -> Response:
-    """The page with the table and all actions."""
+    """The page with the table and all actions; a form for an invitation code if there is no such public match."""
+    try:
+        return await _show_match(visit)
+    except NotFound:
+        # No error, so that the console of an invited browser, whose script sends the code, stays empty.
+        return visit.show("no_match.html", match_id=match_id_of(visit), is_wrong=False)
+
+
+async def _show_match(visit: Visit) -> Response:
     async with follow_match(visit) as tail:
         await tail.look_again()
         now = scene(tail, visit.words, _read_picked(visit))

@@ -6,12 +6,16 @@ import hmac
 import secrets
 from typing import Final
 
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from rollbook_clients.web.hosts import Hosts
+from rollbook_clients.web.words import prefer_language, words_in
 
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    "worker-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 OVERLAY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self'; connect-src 'self'; "
@@ -24,7 +28,9 @@ HEADERS: Final = {
     "referrer-policy": "no-referrer",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
 }
+HSTS: Final = "max-age=31536000"
 
 MOST_BODY_BYTES: Final = 9 * 1024 * 1024
 """Limit for a replay file and the form around it."""
@@ -34,10 +40,11 @@ MOST_JUDGED_BYTES: Final = 64 * 1024 * 1024
 
 
 class Policy:
-    """Middleware that sets the security headers and limits the size of bodies."""
+    """Middleware that refuses hosts, sets the security headers and limits the size of bodies."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, hosts: Hosts) -> None:
         self._app = app
+        self._hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request; reading a body above the limit raises TooLarge."""
@@ -63,9 +70,16 @@ class Policy:
                 for name, value in HEADERS.items():
                     headers[name] = value
                 headers.setdefault("cache-control", "no-store")
+                if self._hosts.is_secure:
+                    headers["strict-transport-security"] = HSTS
             await send(message)
 
-        await self._app(scope, receive_bounded, send_headed)
+        asked = Headers(scope=scope)
+        if self._hosts.allow(asked.get("host", "")):
+            await self._app(scope, receive_bounded, send_headed)
+        else:
+            words = words_in(prefer_language(asked.get("accept-language", "")))
+            await PlainTextResponse(words("error.host"), 421)(scope, receive, send_headed)
 
 
 class TooLarge(Exception):

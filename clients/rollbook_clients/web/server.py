@@ -13,6 +13,7 @@ import uvicorn
 from structlog.typing import Processor
 
 from rollbook_clients.web.app import create_app
+from rollbook_clients.web.connections import IDLE_SECONDS, BoundedConnection
 from rollbook_clients.web.visit import PageOptions
 
 DRAIN_SECONDS: Final = 3
@@ -86,6 +87,8 @@ async def serve(options: PageOptions, listener: socket.socket, until: Coroutine[
         server_header=False,
         timeout_graceful_shutdown=DRAIN_SECONDS,
         limit_concurrency=MOST_CONNECTIONS,
+        http=BoundedConnection,
+        timeout_keep_alive=IDLE_SECONDS,
     )
     server = uvicorn.Server(config)
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random  # noqa: TID251 - for pauses between attempts
 from typing import Any, Final
 
@@ -34,6 +34,7 @@ from rollbook_clients.sdk.guests import Caller
 from rollbook_clients.terminal.clocks import clock_name, delay_name
 from rollbook_clients.terminal.known_game import bot_mark
 from rollbook_clients.web.followed import FollowedMatches
+from rollbook_clients.web.hosts import Hosts
 from rollbook_clients.web.limits import Holdings, TooMany, address_of
 from rollbook_clients.web.lobby import LobbyTail
 from rollbook_clients.web.policy import TooLarge, is_ours, mask
@@ -62,8 +63,7 @@ class PageOptions:
     authorities: bytes | None = None
     server_name: str = ""
     """The name in the service's certificate, if it differs from its address."""
-    is_secure: bool = False
-    """Whether browsers reach the page by https, so that cookies get the `secure` flag."""
+    hosts: Hosts = field(default_factory=Hosts)
 
 
 class Page:
@@ -164,7 +164,11 @@ class Visit:
     @property
     def is_secure(self) -> bool:
         """Whether the browser uses https, so that its cookies must be sent only by https."""
-        return self.page.options.is_secure or self.request.url.scheme == "https"
+        return self.page.options.hosts.is_secure or self.request.url.scheme == "https"
+
+    def address(self, path: str, fragment: str = "") -> str:
+        """The full address of one of our pages, for invitations and other devices."""
+        return self.page.options.hosts.address(self.request.url.replace(path=path, query="", fragment=fragment))
 
     async def form(self, most_files: int = 1) -> Any:
         """The fields of one of our forms; raises 403 if the form token is wrong."""
@@ -194,7 +198,8 @@ def handle(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
             if status == 404 and "boards" in visit.request.url.path:  # noqa: PLR2004 - an image has no page
                 return Response(status_code=404, headers={"cache-control": "no-store"})
             if key == "error.not_found" and visit.request.path_params.get("match_id"):
-                return visit.show("no_match.html", status=404, match_id=visit.request.path_params["match_id"])
+                match_id = visit.request.path_params["match_id"]
+                return visit.show("no_match.html", status=404, match_id=match_id, is_wrong=True)
             return visit.show("error.html", status=status, said=visit.words(key))
 
     return handle

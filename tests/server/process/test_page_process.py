@@ -22,7 +22,7 @@ from tests.ports import free_port
 from tests.server.serving import READY_SECONDS, Service, started, until
 
 BROKEN_OFF = (
-    b"POST /replays HTTP/1.1\r\nhost: page\r\ncontent-type: multipart/form-data; boundary=edge\r\n"
+    b"POST /replays HTTP/1.1\r\nhost: localhost\r\ncontent-type: multipart/form-data; boundary=edge\r\n"
     b"content-length: 100000\r\nexpect: 100-continue\r\n\r\n--edge\r\n"
 )
 """The beginning of an upload; the page answers it as soon as it reads it."""
@@ -68,9 +68,15 @@ def is_refused(address: str) -> bool:
 def test_serve_has_a_page_and_starts_it_again(workers: str, tmp_path: Path) -> None:
     """The address is logged at the start. Browsers wait during a restart; the page ends with the service."""
     words = [*SERVE, "--data", str(tmp_path), "--listen", ANY_PORT, "--web", ANY_PORT, "--workers", workers]
-    with started(words) as one:
+    with started([*words, "--web-host", "games.example", "--web-https"]) as one:
         address = str(one.line("the page is at")["page"])
         assert "Matches" == title(address)
+        named = urllib.request.Request(address, headers={"host": "games.example"})  # noqa: S310 - http
+        with urllib.request.urlopen(named, timeout=READY_SECONDS) as answer:  # noqa: S310 - http
+            assert answer.headers["strict-transport-security"]
+        strange = urllib.request.Request(address, headers={"host": "evil.example"})  # noqa: S310 - http
+        with pytest.raises(urllib.error.HTTPError, match="421"):
+            urllib.request.urlopen(strange, timeout=READY_SECONDS)  # noqa: S310 - http
         first = found(one)
         first.kill()
         assert "Matches" == title(address)

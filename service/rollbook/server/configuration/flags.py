@@ -149,6 +149,21 @@ class Flags:
             unset=f"{DEFAULT_WEB} if it is free",
         ),
     ] = None
+    web_host: Annotated[
+        tuple[str, ...],
+        About(
+            "Names under which browsers may reach the page, such as games.example, with the port unless it is that of "
+            "the scheme. Addresses and localhost are always allowed; requests for other names are answered with 421. "
+            "Invitations lead to the first name."
+        ),
+    ] = ()
+    web_https: Annotated[
+        bool,
+        About(
+            "Browsers reach the page by https only: cookies are sent by https, invitations lead there, and browsers "
+            "are told to use https for a year (HSTS). Default: no."
+        ),
+    ] = False
     trust_issuer: Annotated[
         tuple[Path, ...],
         About(

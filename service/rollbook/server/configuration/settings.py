@@ -135,6 +135,10 @@ class Settings:
     """The address of the page; None: off."""
     web_is_needed: bool = False
     """Whether the service must not start without the page, because an operator has set its address."""
+    web_host: tuple[str, ...] = ()
+    """Names under which browsers may reach the page, in addition to addresses and loopback names."""
+    web_https: bool = False
+    """Whether browsers reach the page by https only."""
     trust_issuer: tuple[Path, ...] = ()
     """Files that describe other issuers whose tokens are accepted."""
     reserved_names: tuple[str, ...] = ()
@@ -194,6 +198,8 @@ class Settings:
             metrics=None if flags.metrics is None else _metrics(flags.metrics, insecure=flags.insecure),
             web=_web(flags.web, insecure=flags.insecure),
             web_is_needed=flags.web is not None and flags.web != OFF,
+            web_host=tuple(map(_web_host, flags.web_host)),
+            web_https=flags.web_https,
             trust_issuer=tuple(path.expanduser() for path in flags.trust_issuer),
             reserved_names=() if flags.reserved_names is None else _reserved(flags.reserved_names.expanduser()),
             trust_proxy=tuple(_network(text) for text in flags.trust_proxy),
@@ -270,6 +276,12 @@ def _web(text: str | None, *, insecure: bool) -> Listen | None:
             " 127.0.0.1 behind something that does TLS, or say --insecure",
         )
     return address
+
+
+def _web_host(text: str) -> str:
+    if not re.fullmatch(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?", text.lower()):
+        raise SettingRefused("--web-host", f"a name such as games.example or games.example:8443, not {text!r}")
+    return text.lower()
 
 
 def _archive(text: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any, Final
 import structlog
 
 from rollbook.identity.tokens import Issuer, Role
-from rollbook.server.configuration.settings import Listen, Settings, Tls
+from rollbook.server.configuration.settings import Listen, Settings
 from rollbook.server.log_output import announce
 from rollbook.server.process.child_process import CompanionMissing, CompanionProcess
 from rollbook.server.process.ports import NotListening, once_free
@@ -33,10 +33,11 @@ _log = structlog.get_logger()
 class PageProcess(CompanionProcess):
     """Runs the process of the page as long as the service runs."""
 
-    def __init__(self, issuer: Issuer, tls: Tls | None, listener: socket.socket, command: str = COMMAND) -> None:
+    def __init__(self, issuer: Issuer, settings: Settings, listener: socket.socket, command: str = COMMAND) -> None:
         """Prepare to serve connections to this listening socket; raises CompanionMissing if no page is installed."""
-        super().__init__("the page", command, "--web", tls, pass_fds=(listener.fileno(),))
+        super().__init__("the page", command, "--web", settings.tls, pass_fds=(listener.fileno(),))
         self._issuer = issuer
+        self._hosts = {"hosts": settings.web_host, "https": settings.web_https}
         self._listener = listener
 
     def start(self, address: Listen) -> None:
@@ -54,7 +55,7 @@ class PageProcess(CompanionProcess):
         token = self._issuer.mint(
             SUBJECT, Role.GATEWAY, name=SUBJECT, issued_at=int(time.time()), lifetime_seconds=TOKEN_SECONDS
         )
-        return {"listener": self._listener.fileno(), "token": token, "seconds": TOKEN_SECONDS}
+        return {"listener": self._listener.fileno(), "token": token, "seconds": TOKEN_SECONDS, **self._hosts}
 
 
 async def page_of(settings: Settings, issuer: Issuer) -> PageProcess | None:
@@ -74,7 +75,7 @@ async def page_of(settings: Settings, issuer: Issuer) -> PageProcess | None:
         _log.warning(f"there is no page, because {settings.web} cannot be had; --web names another place", why=why)
         return None
     try:
-        return PageProcess(issuer, settings.tls, listener)
+        return PageProcess(issuer, settings, listener)
     except CompanionMissing:
         listener.close()
         if settings.web_is_needed:
