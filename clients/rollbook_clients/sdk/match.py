@@ -273,15 +273,23 @@ class Match:
     # Watching
 
     async def watch(
-        self, after: Position | None = None, *, public_only: bool = False, views: bool = True
+        self, after: Position | None = None, *, public_only: bool = False, views: bool = True, each_event: bool = False
     ) -> AsyncGenerator[Frame, None]:
         """Yield everything that happens after a position, or from the start, to the end of the match.
 
         A lost connection does not end the watch: it yields Away and Back, and all events exactly once. With
-        `views=False` the service sends neither views nor legal choices, which is cheaper.
+        `views=False` the service sends neither views nor legal choices, which is cheaper. With `each_event=True` every
+        Events has one event and the view right after it, unless more than 8 events are missing.
         """
-        code = self.invitation_code
-        watch = Watch(self._caller, self._witness, after, public_only=public_only, invitation_code=code, views=views)
+        watch = Watch(
+            self._caller,
+            self._witness,
+            after,
+            public_only=public_only,
+            invitation_code=self.invitation_code,
+            views=views,
+            each_event=each_event,
+        )
         async with aclosing(watch.frames()) as frames:
             async for frame in frames:
                 if isinstance(frame, Events):

@@ -53,12 +53,15 @@ class Watch:
         invitation_code: str = "",
         views: bool = True,
         linger_seconds: int = 0,
+        each_event: bool = False,
     ) -> None:
         """Start after a position; without one, at the start of the match.
 
-        A player's watch goes on for `linger_seconds` after the end, and yields Rematch.
+        A player's watch goes on for `linger_seconds` after the end, and yields Rematch. With `each_event`, Events has
+        one event, unless the watch is far behind.
         """
         self._linger_seconds = linger_seconds
+        self._each_event = each_event
         self._caller = caller
         self._witness = witness
         self._position = after or Position(0, genesis(witness.match_id))
@@ -113,6 +116,7 @@ class Watch:
             invitation_code=self._invitation_code,
             without_views=not self._views,
             linger_seconds=self._linger_seconds,
+            each_event=self._each_event,
         )
         if self._position.sequence:
             request.position.CopyFrom(self._witness.message(self._position))

@@ -27,51 +27,51 @@ from rollbook.v1 import match_pb2 as rollbook_dot_v1_dot_match__pb2
 from rollbook.v1 import table_pb2 as rollbook_dot_v1_dot_table__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16rollbook/v1/feed.proto\x12\x0brollbook.v1\x1a\x17rollbook/v1/games.proto\x1a\x17rollbook/v1/match.proto\x1a\x17rollbook/v1/table.proto\"\xab\x01\n\x11WatchMatchRequest\x12\x10\n\x08match_id\x18\x01 \x01(\t\x12\'\n\x08position\x18\x02 \x01(\x0b\x32\x15.rollbook.v1.Position\x12\x13\n\x0bpublic_only\x18\x03 \x01(\x08\x12\x17\n\x0finvitation_code\x18\x04 \x01(\t\x12\x15\n\rwithout_views\x18\x05 \x01(\x08\x12\x16\n\x0elinger_seconds\x18\x06 \x01(\x05\"\xf8\x0b\n\nMatchFrame\x12\x36\n\tconfirmed\x18\x01 \x01(\x0b\x32!.rollbook.v1.MatchFrame.ConfirmedH\x00\x12\x30\n\x06\x65vents\x18\x02 \x01(\x0b\x32\x1e.rollbook.v1.MatchFrame.EventsH\x00\x12\x35\n\tcaught_up\x18\x03 \x01(\x0b\x32 .rollbook.v1.MatchFrame.CaughtUpH\x00\x12\x39\n\x0b\x66\x65ll_behind\x18\x04 \x01(\x0b\x32\".rollbook.v1.MatchFrame.FellBehindH\x00\x12\x34\n\x08revealed\x18\x05 \x01(\x0b\x32 .rollbook.v1.MatchFrame.RevealedH\x00\x12\x36\n\theartbeat\x18\x06 \x01(\x0b\x32!.rollbook.v1.MatchFrame.HeartbeatH\x00\x12.\n\x05\x65nded\x18\x07 \x01(\x0b\x32\x1d.rollbook.v1.MatchFrame.EndedH\x00\x12\x32\n\x07rematch\x18\t \x01(\x0b\x32\x1f.rollbook.v1.MatchFrame.RematchH\x00\x1a\x8a\x01\n\tConfirmed\x12-\n\x0bperspective\x18\x01 \x01(\x0b\x32\x18.rollbook.v1.Perspective\x12\'\n\x08position\x18\x02 \x01(\x0b\x32\x15.rollbook.v1.Position\x12%\n\x04head\x18\x03 \x01(\x0b\x32\x17.rollbook.v1.SignedHead\x1a\xcc\x01\n\x06\x45vents\x12+\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x1b.rollbook.v1.ProjectedEvent\x12\x1f\n\x04view\x18\x02 \x01(\x0b\x32\x11.rollbook.v1.View\x12(\n\x05legal\x18\x03 \x01(\x0b\x32\x19.rollbook.v1.LegalChoices\x12%\n\x04head\x18\x04 \x01(\x0b\x32\x17.rollbook.v1.SignedHead\x12#\n\x06\x63locks\x18\x05 \x01(\x0b\x32\x13.rollbook.v1.Clocks\x1a\x33\n\x08\x43\x61ughtUp\x12\'\n\x08position\x18\x01 \x01(\x0b\x32\x15.rollbook.v1.Position\x1a\x35\n\nFellBehind\x12\'\n\x08position\x18\x01 \x01(\x0b\x32\x15.rollbook.v1.Position\x1a\x8f\x01\n\x08Revealed\x12:\n\x08outcomes\x18\x01 \x03(\x0b\x32(.rollbook.v1.MatchFrame.Revealed.Outcome\x1aG\n\x07Outcome\x12\x10\n\x08sequence\x18\x01 \x01(\x04\x12*\n\x06hidden\x18\x02 \x01(\x0b\x32\x1a.rollbook.v1.HiddenOutcome\x1a\x65\n\tHeartbeat\x12%\n\x04head\x18\x01 \x01(\x0b\x32\x17.rollbook.v1.SignedHead\x12#\n\x06\x63locks\x18\x02 \x01(\x0b\x32\x13.rollbook.v1.Clocks\x12\x0c\n\x04here\x18\x03 \x03(\x08\x1a\x97\x02\n\x07Rematch\x12\x10\n\x08match_id\x18\x01 \x01(\t\x12\x37\n\x07\x61nswers\x18\x02 \x03(\x0e\x32&.rollbook.v1.MatchFrame.Rematch.Answer\x12\x15\n\rkept_until_ms\x18\x03 \x01(\x04\x12&\n\x05state\x18\x04 \x01(\x0e\x32\x17.rollbook.v1.MatchState\"\x81\x01\n\x06\x41nswer\x12\x16\n\x12\x41NSWER_UNSPECIFIED\x10\x00\x12\x10\n\x0c\x41NSWER_ASKED\x10\x01\x12\x13\n\x0f\x41NSWER_ACCEPTED\x10\x02\x12\x13\n\x0f\x41NSWER_DECLINED\x10\x03\x12\x10\n\x0c\x41NSWER_HOUSE\x10\x04\x12\x11\n\rANSWER_LAPSED\x10\x05\x1aX\n\x05\x45nded\x12&\n\x06reason\x18\x01 \x01(\x0e\x32\x16.rollbook.v1.EndReason\x12\'\n\x08position\x18\x02 \x01(\x0b\x32\x15.rollbook.v1.PositionB\x07\n\x05\x66rame\"!\n\x11WatchLobbyRequest\x12\x0c\n\x04game\x18\x01 \x01(\t\"\xc0\x03\n\nLobbyFrame\x12\x34\n\x08snapshot\x18\x01 \x01(\x0b\x32 .rollbook.v1.LobbyFrame.SnapshotH\x00\x12\x32\n\x07\x63hanged\x18\x02 \x01(\x0b\x32\x1f.rollbook.v1.LobbyFrame.ChangedH\x00\x12\x36\n\theartbeat\x18\x03 \x01(\x0b\x32!.rollbook.v1.LobbyFrame.HeartbeatH\x00\x12.\n\x05\x65nded\x18\x04 \x01(\x0b\x32\x1d.rollbook.v1.LobbyFrame.EndedH\x00\x1aS\n\x08Snapshot\x12*\n\x07matches\x18\x01 \x03(\x0b\x32\x19.rollbook.v1.MatchSummary\x12\r\n\x05\x66irst\x18\x02 \x01(\x08\x12\x0c\n\x04last\x18\x03 \x01(\x08\x1a\x33\n\x07\x43hanged\x12(\n\x05match\x18\x01 \x01(\x0b\x32\x19.rollbook.v1.MatchSummary\x1a\x1c\n\tHeartbeat\x12\x0f\n\x07time_ms\x18\x01 \x01(\x04\x1a/\n\x05\x45nded\x12&\n\x06reason\x18\x01 \x01(\x0e\x32\x16.rollbook.v1.EndReasonB\x07\n\x05\x66rame*\x9d\x01\n\tEndReason\x12\x1a\n\x16\x45ND_REASON_UNSPECIFIED\x10\x00\x12\x19\n\x15\x45ND_REASON_MATCH_OVER\x10\x01\x12\x1c\n\x18\x45ND_REASON_TOKEN_EXPIRED\x10\x02\x12\x17\n\x13\x45ND_REASON_DRAINING\x10\x03\x12\"\n\x1e\x45ND_REASON_PERSPECTIVE_CHANGED\x10\x04\x32\x9f\x01\n\x0b\x46\x65\x65\x64Service\x12G\n\nWatchMatch\x12\x1e.rollbook.v1.WatchMatchRequest\x1a\x17.rollbook.v1.MatchFrame0\x01\x12G\n\nWatchLobby\x12\x1e.rollbook.v1.WatchLobbyRequest\x1a\x17.rollbook.v1.LobbyFrame0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16rollbook/v1/feed.proto\x12\x0brollbook.v1\x1a\x17rollbook/v1/games.proto\x1a\x17rollbook/v1/match.proto\x1a\x17rollbook/v1/table.proto\"\xbf\x01\n\x11WatchMatchRequest\x12\x10\n\x08match_id\x18\x01 \x01(\t\x12\'\n\x08position\x18\x02 \x01(\x0b\x32\x15.rollbook.v1.Position\x12\x13\n\x0bpublic_only\x18\x03 \x01(\x08\x12\x17\n\x0finvitation_code\x18\x04 \x01(\t\x12\x15\n\rwithout_views\x18\x05 \x01(\x08\x12\x16\n\x0elinger_seconds\x18\x06 \x01(\x05\x12\x12\n\neach_event\x18\x07 \x01(\x08\"\xf8\x0b\n\nMatchFrame\x12\x36\n\tconfirmed\x18\x01 \x01(\x0b\x32!.rollbook.v1.MatchFrame.ConfirmedH\x00\x12\x30\n\x06\x65vents\x18\x02 \x01(\x0b\x32\x1e.rollbook.v1.MatchFrame.EventsH\x00\x12\x35\n\tcaught_up\x18\x03 \x01(\x0b\x32 .rollbook.v1.MatchFrame.CaughtUpH\x00\x12\x39\n\x0b\x66\x65ll_behind\x18\x04 \x01(\x0b\x32\".rollbook.v1.MatchFrame.FellBehindH\x00\x12\x34\n\x08revealed\x18\x05 \x01(\x0b\x32 .rollbook.v1.MatchFrame.RevealedH\x00\x12\x36\n\theartbeat\x18\x06 \x01(\x0b\x32!.rollbook.v1.MatchFrame.HeartbeatH\x00\x12.\n\x05\x65nded\x18\x07 \x01(\x0b\x32\x1d.rollbook.v1.MatchFrame.EndedH\x00\x12\x32\n\x07rematch\x18\t \x01(\x0b\x32\x1f.rollbook.v1.MatchFrame.RematchH\x00\x1a\x8a\x01\n\tConfirmed\x12-\n\x0bperspective\x18\x01 \x01(\x0b\x32\x18.rollbook.v1.Perspective\x12\'\n\x08position\x18\x02 \x01(\x0b\x32\x15.rollbook.v1.Position\x12%\n\x04head\x18\x03 \x01(\x0b\x32\x17.rollbook.v1.SignedHead\x1a\xcc\x01\n\x06\x45vents\x12+\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x1b.rollbook.v1.ProjectedEvent\x12\x1f\n\x04view\x18\x02 \x01(\x0b\x32\x11.rollbook.v1.View\x12(\n\x05legal\x18\x03 \x01(\x0b\x32\x19.rollbook.v1.LegalChoices\x12%\n\x04head\x18\x04 \x01(\x0b\x32\x17.rollbook.v1.SignedHead\x12#\n\x06\x63locks\x18\x05 \x01(\x0b\x32\x13.rollbook.v1.Clocks\x1a\x33\n\x08\x43\x61ughtUp\x12\'\n\x08position\x18\x01 \x01(\x0b\x32\x15.rollbook.v1.Position\x1a\x35\n\nFellBehind\x12\'\n\x08position\x18\x01 \x01(\x0b\x32\x15.rollbook.v1.Position\x1a\x8f\x01\n\x08Revealed\x12:\n\x08outcomes\x18\x01 \x03(\x0b\x32(.rollbook.v1.MatchFrame.Revealed.Outcome\x1aG\n\x07Outcome\x12\x10\n\x08sequence\x18\x01 \x01(\x04\x12*\n\x06hidden\x18\x02 \x01(\x0b\x32\x1a.rollbook.v1.HiddenOutcome\x1a\x65\n\tHeartbeat\x12%\n\x04head\x18\x01 \x01(\x0b\x32\x17.rollbook.v1.SignedHead\x12#\n\x06\x63locks\x18\x02 \x01(\x0b\x32\x13.rollbook.v1.Clocks\x12\x0c\n\x04here\x18\x03 \x03(\x08\x1a\x97\x02\n\x07Rematch\x12\x10\n\x08match_id\x18\x01 \x01(\t\x12\x37\n\x07\x61nswers\x18\x02 \x03(\x0e\x32&.rollbook.v1.MatchFrame.Rematch.Answer\x12\x15\n\rkept_until_ms\x18\x03 \x01(\x04\x12&\n\x05state\x18\x04 \x01(\x0e\x32\x17.rollbook.v1.MatchState\"\x81\x01\n\x06\x41nswer\x12\x16\n\x12\x41NSWER_UNSPECIFIED\x10\x00\x12\x10\n\x0c\x41NSWER_ASKED\x10\x01\x12\x13\n\x0f\x41NSWER_ACCEPTED\x10\x02\x12\x13\n\x0f\x41NSWER_DECLINED\x10\x03\x12\x10\n\x0c\x41NSWER_HOUSE\x10\x04\x12\x11\n\rANSWER_LAPSED\x10\x05\x1aX\n\x05\x45nded\x12&\n\x06reason\x18\x01 \x01(\x0e\x32\x16.rollbook.v1.EndReason\x12\'\n\x08position\x18\x02 \x01(\x0b\x32\x15.rollbook.v1.PositionB\x07\n\x05\x66rame\"!\n\x11WatchLobbyRequest\x12\x0c\n\x04game\x18\x01 \x01(\t\"\xc0\x03\n\nLobbyFrame\x12\x34\n\x08snapshot\x18\x01 \x01(\x0b\x32 .rollbook.v1.LobbyFrame.SnapshotH\x00\x12\x32\n\x07\x63hanged\x18\x02 \x01(\x0b\x32\x1f.rollbook.v1.LobbyFrame.ChangedH\x00\x12\x36\n\theartbeat\x18\x03 \x01(\x0b\x32!.rollbook.v1.LobbyFrame.HeartbeatH\x00\x12.\n\x05\x65nded\x18\x04 \x01(\x0b\x32\x1d.rollbook.v1.LobbyFrame.EndedH\x00\x1aS\n\x08Snapshot\x12*\n\x07matches\x18\x01 \x03(\x0b\x32\x19.rollbook.v1.MatchSummary\x12\r\n\x05\x66irst\x18\x02 \x01(\x08\x12\x0c\n\x04last\x18\x03 \x01(\x08\x1a\x33\n\x07\x43hanged\x12(\n\x05match\x18\x01 \x01(\x0b\x32\x19.rollbook.v1.MatchSummary\x1a\x1c\n\tHeartbeat\x12\x0f\n\x07time_ms\x18\x01 \x01(\x04\x1a/\n\x05\x45nded\x12&\n\x06reason\x18\x01 \x01(\x0e\x32\x16.rollbook.v1.EndReasonB\x07\n\x05\x66rame*\x9d\x01\n\tEndReason\x12\x1a\n\x16\x45ND_REASON_UNSPECIFIED\x10\x00\x12\x19\n\x15\x45ND_REASON_MATCH_OVER\x10\x01\x12\x1c\n\x18\x45ND_REASON_TOKEN_EXPIRED\x10\x02\x12\x17\n\x13\x45ND_REASON_DRAINING\x10\x03\x12\"\n\x1e\x45ND_REASON_PERSPECTIVE_CHANGED\x10\x04\x32\x9f\x01\n\x0b\x46\x65\x65\x64Service\x12G\n\nWatchMatch\x12\x1e.rollbook.v1.WatchMatchRequest\x1a\x17.rollbook.v1.MatchFrame0\x01\x12G\n\nWatchLobby\x12\x1e.rollbook.v1.WatchLobbyRequest\x1a\x17.rollbook.v1.LobbyFrame0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'rollbook.v1.feed_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_ENDREASON']._serialized_start=2306
-  _globals['_ENDREASON']._serialized_end=2463
+  _globals['_ENDREASON']._serialized_start=2326
+  _globals['_ENDREASON']._serialized_end=2483
   _globals['_WATCHMATCHREQUEST']._serialized_start=115
-  _globals['_WATCHMATCHREQUEST']._serialized_end=286
-  _globals['_MATCHFRAME']._serialized_start=289
-  _globals['_MATCHFRAME']._serialized_end=1817
-  _globals['_MATCHFRAME_CONFIRMED']._serialized_start=734
-  _globals['_MATCHFRAME_CONFIRMED']._serialized_end=872
-  _globals['_MATCHFRAME_EVENTS']._serialized_start=875
-  _globals['_MATCHFRAME_EVENTS']._serialized_end=1079
-  _globals['_MATCHFRAME_CAUGHTUP']._serialized_start=1081
-  _globals['_MATCHFRAME_CAUGHTUP']._serialized_end=1132
-  _globals['_MATCHFRAME_FELLBEHIND']._serialized_start=1134
-  _globals['_MATCHFRAME_FELLBEHIND']._serialized_end=1187
-  _globals['_MATCHFRAME_REVEALED']._serialized_start=1190
-  _globals['_MATCHFRAME_REVEALED']._serialized_end=1333
-  _globals['_MATCHFRAME_REVEALED_OUTCOME']._serialized_start=1262
-  _globals['_MATCHFRAME_REVEALED_OUTCOME']._serialized_end=1333
-  _globals['_MATCHFRAME_HEARTBEAT']._serialized_start=1335
-  _globals['_MATCHFRAME_HEARTBEAT']._serialized_end=1436
-  _globals['_MATCHFRAME_REMATCH']._serialized_start=1439
-  _globals['_MATCHFRAME_REMATCH']._serialized_end=1718
-  _globals['_MATCHFRAME_REMATCH_ANSWER']._serialized_start=1589
-  _globals['_MATCHFRAME_REMATCH_ANSWER']._serialized_end=1718
-  _globals['_MATCHFRAME_ENDED']._serialized_start=1720
-  _globals['_MATCHFRAME_ENDED']._serialized_end=1808
-  _globals['_WATCHLOBBYREQUEST']._serialized_start=1819
-  _globals['_WATCHLOBBYREQUEST']._serialized_end=1852
-  _globals['_LOBBYFRAME']._serialized_start=1855
-  _globals['_LOBBYFRAME']._serialized_end=2303
-  _globals['_LOBBYFRAME_SNAPSHOT']._serialized_start=2079
-  _globals['_LOBBYFRAME_SNAPSHOT']._serialized_end=2162
-  _globals['_LOBBYFRAME_CHANGED']._serialized_start=2164
-  _globals['_LOBBYFRAME_CHANGED']._serialized_end=2215
-  _globals['_LOBBYFRAME_HEARTBEAT']._serialized_start=2217
-  _globals['_LOBBYFRAME_HEARTBEAT']._serialized_end=2245
-  _globals['_LOBBYFRAME_ENDED']._serialized_start=1720
-  _globals['_LOBBYFRAME_ENDED']._serialized_end=1767
-  _globals['_FEEDSERVICE']._serialized_start=2466
-  _globals['_FEEDSERVICE']._serialized_end=2625
+  _globals['_WATCHMATCHREQUEST']._serialized_end=306
+  _globals['_MATCHFRAME']._serialized_start=309
+  _globals['_MATCHFRAME']._serialized_end=1837
+  _globals['_MATCHFRAME_CONFIRMED']._serialized_start=754
+  _globals['_MATCHFRAME_CONFIRMED']._serialized_end=892
+  _globals['_MATCHFRAME_EVENTS']._serialized_start=895
+  _globals['_MATCHFRAME_EVENTS']._serialized_end=1099
+  _globals['_MATCHFRAME_CAUGHTUP']._serialized_start=1101
+  _globals['_MATCHFRAME_CAUGHTUP']._serialized_end=1152
+  _globals['_MATCHFRAME_FELLBEHIND']._serialized_start=1154
+  _globals['_MATCHFRAME_FELLBEHIND']._serialized_end=1207
+  _globals['_MATCHFRAME_REVEALED']._serialized_start=1210
+  _globals['_MATCHFRAME_REVEALED']._serialized_end=1353
+  _globals['_MATCHFRAME_REVEALED_OUTCOME']._serialized_start=1282
+  _globals['_MATCHFRAME_REVEALED_OUTCOME']._serialized_end=1353
+  _globals['_MATCHFRAME_HEARTBEAT']._serialized_start=1355
+  _globals['_MATCHFRAME_HEARTBEAT']._serialized_end=1456
+  _globals['_MATCHFRAME_REMATCH']._serialized_start=1459
+  _globals['_MATCHFRAME_REMATCH']._serialized_end=1738
+  _globals['_MATCHFRAME_REMATCH_ANSWER']._serialized_start=1609
+  _globals['_MATCHFRAME_REMATCH_ANSWER']._serialized_end=1738
+  _globals['_MATCHFRAME_ENDED']._serialized_start=1740
+  _globals['_MATCHFRAME_ENDED']._serialized_end=1828
+  _globals['_WATCHLOBBYREQUEST']._serialized_start=1839
+  _globals['_WATCHLOBBYREQUEST']._serialized_end=1872
+  _globals['_LOBBYFRAME']._serialized_start=1875
+  _globals['_LOBBYFRAME']._serialized_end=2323
+  _globals['_LOBBYFRAME_SNAPSHOT']._serialized_start=2099
+  _globals['_LOBBYFRAME_SNAPSHOT']._serialized_end=2182
+  _globals['_LOBBYFRAME_CHANGED']._serialized_start=2184
+  _globals['_LOBBYFRAME_CHANGED']._serialized_end=2235
+  _globals['_LOBBYFRAME_HEARTBEAT']._serialized_start=2237
+  _globals['_LOBBYFRAME_HEARTBEAT']._serialized_end=2265
+  _globals['_LOBBYFRAME_ENDED']._serialized_start=1740
+  _globals['_LOBBYFRAME_ENDED']._serialized_end=1787
+  _globals['_FEEDSERVICE']._serialized_start=2486
+  _globals['_FEEDSERVICE']._serialized_end=2645
 # @@protoc_insertion_point(module_scope)

@@ -76,6 +76,7 @@ class WatchMatchRequest(_message.Message):
     INVITATION_CODE_FIELD_NUMBER: _builtins.int
     WITHOUT_VIEWS_FIELD_NUMBER: _builtins.int
     LINGER_SECONDS_FIELD_NUMBER: _builtins.int
+    EACH_EVENT_FIELD_NUMBER: _builtins.int
     match_id: _builtins.str
     """The match."""
     public_only: _builtins.bool
@@ -89,6 +90,10 @@ class WatchMatchRequest(_message.Message):
     linger_seconds: _builtins.int
     """Only for seats of a match that has a result: keep the stream open for so many seconds after `revealed`, 0 to 600
     (more count as 600), for frames about the rematch.
+    """
+    each_event: _builtins.bool
+    """Send one event a frame, with the view, the legal choices, the head and the clocks after it, also if several happened
+    at once or the watcher resumes. A watcher more than 8 events behind gets them bundled, as without this field.
     """
     @_builtins.property
     def position(self) -> _table_pb2.Position:
@@ -105,10 +110,11 @@ class WatchMatchRequest(_message.Message):
         invitation_code: _builtins.str = ...,
         without_views: _builtins.bool = ...,
         linger_seconds: _builtins.int = ...,
+        each_event: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["position", b"position"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["invitation_code", b"invitation_code", "linger_seconds", b"linger_seconds", "match_id", b"match_id", "position", b"position", "public_only", b"public_only", "without_views", b"without_views"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["each_event", b"each_event", "invitation_code", b"invitation_code", "linger_seconds", b"linger_seconds", "match_id", b"match_id", "position", b"position", "public_only", b"public_only", "without_views", b"without_views"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -167,7 +173,7 @@ class MatchFrame(_message.Message):
         CLOCKS_FIELD_NUMBER: _builtins.int
         @_builtins.property
         def events(self) -> _containers.RepeatedCompositeFieldContainer[_table_pb2.ProjectedEvent]:
-            """One or more, ascending; several when the watcher is behind or they happened at once."""
+            """One or more, ascending; several when the watcher is behind or they happened at once (see `each_event`)."""
 
         @_builtins.property
         def view(self) -> _games_pb2.View:

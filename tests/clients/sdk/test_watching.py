@@ -114,6 +114,27 @@ def test_a_watch_without_views_tells_the_same_events() -> None:
     run(scenario)
 
 
+def test_a_watch_of_each_event_has_one_event_a_frame() -> None:
+    """Live, although a choice and the next throw happen at once; both watches get the same events."""
+
+    async def scenario(theatre: Theatre) -> None:
+        async with tables(theatre, "Anna", "Ben", "Cora") as (anna, ben, cora):
+            matches = await running([anna, ben])
+            watches = [cora.match(matches[0].id).watch(each_event=each) for each in (True, False)]
+            for watch in watches:
+                await until(watch, CaughtUp)
+
+            async def rest(watch: Any) -> list[Any]:
+                return [frame async for frame in watch if isinstance(frame, Events)]
+
+            playing = [play(match, Random(SEED)) for match in matches]
+            single, bundled, *_ = await asyncio.gather(*map(rest, watches), *playing)
+        assert told(single) == told(bundled)
+        assert len(single) > len(bundled)
+
+    run(scenario)
+
+
 def test_a_watch_begins_behind_any_position_that_was_seen() -> None:
     """A watch can begin at the end of a finished match; a position of another match is refused as no loss."""
 

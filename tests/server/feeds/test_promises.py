@@ -349,6 +349,14 @@ class Apart(Theatre):
         return Watch(stub.WatchMatch(WatchMatchRequest(match_id=match_id, **fields), metadata=person.metadata))
 
 
+class EachEvent(Theatre):
+    """A theatre whose watchers ask for single events."""
+
+    def watch(self, person: Person, match_id: str, **fields: Any) -> Watch:
+        """Watch event by event."""
+        return super().watch(person, match_id, each_event=True, **fields)
+
+
 def keep(
     promise: Callable[[Theatre], Awaitable[None]], servicer: type[FeedServicer], kind: type[Theatre] = Theatre
 ) -> None:
@@ -363,10 +371,10 @@ def keep(
     asyncio.run(main())
 
 
-@pytest.mark.parametrize("kind", [Theatre, Apart])
+@pytest.mark.parametrize("kind", [Theatre, Apart, EachEvent])
 @pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.__name__)
 def test_the_promise_is_kept(promise: Callable[[Theatre], Awaitable[None]], kind: type[Theatre]) -> None:
-    """Each promise over a real connection, with one process and with watchers at another process."""
+    """Each promise over a real connection: with one process, with watchers at another process, event by event."""
     keep(promise, FeedServicer, kind)
 
 

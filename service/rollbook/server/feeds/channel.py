@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from rollbook.match.chain import Position, genesis
@@ -24,6 +24,9 @@ from rollbook.server.replica.replica import Replica
 
 FELL_BEHIND: Final = 50
 """A watcher that had caught up receives a FellBehindFrame when it is this many events behind."""
+
+MOST_STEPS: Final = 8
+"""A watcher of single events that is further behind receives them in one frame."""
 
 SLICE: Final = 50
 """Spectators woken at once."""
@@ -118,6 +121,10 @@ class Channel:
         self.followed = False
         """Whether the replica has been read to the end once, so that only later events must be requested."""
         self._frames: dict[tuple[Perspective, int], EventsFrame] = {}
+        self._states: dict[int, Ledger] = {}
+        """The newest states by sequence, for watchers of single events."""
+        self._steps: dict[tuple[Perspective, int], EventsFrame] = {}
+        """Frames of single events by the sequence before them."""
 
     @property
     def ledger(self) -> Ledger | None:
@@ -149,6 +156,10 @@ class Channel:
     def on_change(self) -> None:
         """Drop the frames and wake the watchers."""
         self._frames.clear()
+        if self._states:
+            oldest = self.head.sequence - MOST_STEPS
+            self._states = {sequence: state for sequence, state in self._states.items() if sequence >= oldest}
+            self._steps = {key: frame for key, frame in self._steps.items() if key[1] >= oldest}
         self.bell.ring()
 
     def frame(self, perspective: Perspective, after: int) -> EventsFrame:
@@ -172,6 +183,50 @@ class Channel:
             elif shared == perspective:
                 owe(len(frame.events) / SENT_EVENTS_A_POINT)
         return frame
+
+    async def frames_after(self, position: Position, *, each_event: bool) -> Callable[[Perspective, int], EventsFrame]:
+        """The function that makes the frames of a watcher from this position: `step` if `each_event`, else `frame`."""
+        if not each_event:
+            return self.frame
+        first, ledger = position.sequence, self.ledger
+        if ledger is not None and first == ledger.match.sequence:
+            self._states[first] = ledger
+        elif first and first not in self._states and self.head.sequence - first <= MOST_STEPS:
+            self._states[first] = await self.replica.as_of(0, first)
+        return self.step
+
+    def step(self, perspective: Perspective, after: int) -> EventsFrame:
+        """The event after the sequence `after`, with the state right after it; all events if there are too many."""
+        is_known = not after or after in self._states
+        if not is_known or not 1 < self.head.sequence - after <= MOST_STEPS:
+            bundle = self.frame(perspective, after)
+            self._states[bundle.ledger.match.sequence] = bundle.ledger
+            return bundle
+        frame = self._steps.get((perspective, after))
+        if frame is None:
+            ledger = self._state_after(after)
+            shared = seen_alike(ledger, perspective)
+            if shared != perspective:
+                frame = self.step(shared, after)
+            else:
+                frame = EventsFrame((self._event(after + 1),), perspective, ledger)
+            self._steps[perspective, after] = frame
+        return frame
+
+    def _state_after(self, after: int) -> Ledger:
+        """The state one event after a known one."""
+        if after + 1 not in self._states:
+            logged = self._event(after + 1).logged
+            if after:
+                state = self._states[after].copy()
+                state.take(logged)
+            else:
+                state = Ledger(logged)
+            self._states[after + 1] = state
+        return self._states[after + 1]
+
+    def _event(self, sequence: int) -> Visible:
+        return (self.replica.events or [])[sequence - 1]
 
     async def check(self, position: Position) -> None:
         """Raise Declined if the position is not in this log or not visible yet; TailLost if the log was lost."""

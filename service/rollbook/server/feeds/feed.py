@@ -141,17 +141,20 @@ class Feeds:
         position: Position | None,
         perspective_of: Callable[[Ledger], Perspective],
         expired: Callable[[], bool] = lambda: False,
+        *,
+        each_event: bool = False,
     ) -> AsyncGenerator[Frame, None]:
         """Yield frames from a position (None: from the start) to the end of the match.
 
         `perspective_of` returns the watcher's perspective on the current match, and is called until the seats are
-        closed; `expired` returns whether the watcher's token has expired. Raises MatchUnknown, TailLost,
-        StoreUnavailable, and Declined for a position that is not in the log.
+        closed; `expired` returns whether the watcher's token has expired; with `each_event` a frame has one event.
+        Raises MatchUnknown, TailLost, StoreUnavailable, and Declined for a position that is not in the log.
         """
         with self._replicas.use(match_id) as replica:
             async with self._live_channel(replica) as live, self._visible_channel(live, perspective_of) as channel:
                 start = Position(0, genesis(match_id)) if position is None else position
                 await channel.check(start)
+                frame_after = await channel.frames_after(start, each_event=each_event)
                 perspective = perspective_of(replica.ledger)
                 yield ConfirmedFrame(perspective, start, channel.ledger)
                 at, state = start, WatchState.CATCHING_UP
@@ -177,9 +180,10 @@ class Feeds:
                     observed = self._observe(visible, at, expired=expired(), changed=changed, silent=silent)
                     action, state = TABLE[state, observed]
                     if action is WatchAction.SEND_EVENTS and visible is not None:
-                        after, at = at.sequence, visible.head
-                        self._lag(at.sequence - after)
-                        yield channel.frame(perspective, after)
+                        frame = frame_after(perspective, at.sequence)
+                        at = frame.ledger.head
+                        self._lag(len(frame.events))
+                        yield frame
                     elif action is WatchAction.SEND_CAUGHT_UP:
                         yield CaughtUpFrame(at)
                     elif action is WatchAction.SEND_FELL_BEHIND:

@@ -121,7 +121,9 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
             try:
                 position = _start_position(request)
                 expired = self._callers.expiry(caller, context)
-                watch = self._feeds.watch(request.match_id, position, perspective_of, expired)
+                watch = self._feeds.watch(
+                    request.match_id, position, perspective_of, expired, each_event=request.each_event
+                )
                 if seconds > 0:
                     linger = Linger(seconds, self._rematches.offer)
                     watch = self._feeds.linger(watch, request.match_id, expired, linger)
