@@ -15,6 +15,7 @@ from rollbook.rules.options import Option, OptionValue, write_value
 from rollbook_replays.games.blocks import Block, Room
 from rollbook_replays.games.picture import Picture
 from rollbook_replays.games.seats import Seating
+from rollbook_replays.games.thumb import Thumb
 from rollbook_replays.games.words import Texts, Words
 from rollbook_replays.text import Text
 
@@ -144,6 +145,8 @@ class Presentation:
     """The rules with examples, by language, in the format of `guide.py`."""
     alike: Callable[[Any], Iterable[tuple[str, ...]]] = field(default=lambda _view: ())
     """Returns groups of ids in the picture; the menu has the choices of only one thing of a group."""
+    thumb: Thumb | None = None
+    """Draws a view small, for lists; None for a game that is shown as text only."""
 
 
 def group(label: str, note: str, entries: list[MenuEntry]) -> MenuEntry:

@@ -10,5 +10,8 @@ from rollbook_replays.games.wuerfelzoo.menu import menu
 from rollbook_replays.games.wuerfelzoo.picture import alike, list_touched, picture
 from rollbook_replays.games.wuerfelzoo.story import score, story
 from rollbook_replays.games.wuerfelzoo.texts import TEXTS
+from rollbook_replays.games.wuerfelzoo.thumb import THUMB
 
-PRESENTATION: Final = Presentation(board, menu, story, TEXTS, PALETTE, picture, list_touched, score, GUIDE, alike)
+PRESENTATION: Final = Presentation(
+    board, menu, story, TEXTS, PALETTE, picture, list_touched, score, GUIDE, alike=alike, thumb=THUMB
+)
