@@ -27,6 +27,7 @@ from rollbook.rules.game import Game, Perspective, ToChoose, Watcher
 from rollbook.rules.options import write_value
 from rollbook_replays.games import presentation
 from rollbook_replays.games.blocks import Block, Room
+from rollbook_replays.games.chart import chart_lines
 from rollbook_replays.games.presentation import Moment, Sentence, sentence
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
@@ -134,11 +135,14 @@ def tell(
             yield from number_lines(sequence, sentences)
 
 
-def draw_board(match: MatchFold, perspective: Perspective, words: Words | None = None) -> Block:
-    """The current table from this perspective, the standing, and the awaited move."""
+def draw_board(
+    match: MatchFold, perspective: Perspective, words: Words | None = None, *, in_words: bool = False
+) -> Block:
+    """The current table from this perspective, drawn or in words, the standing, and the awaited move."""
     game = match.game
     seating = replace(seating_of(game, match.opened, perspective, words), is_over=match.sealed is not None)
-    lines = presentation(game.name).board(game.view(match.state, perspective), seating, Room())
+    shown, view = presentation(game.name), game.view(match.state, perspective)
+    lines = chart_lines(shown.charts(view, seating), WIDTH) if in_words else shown.board(view, seating, Room())
     if match.started:
         places = sorted((place, seat) for seat, place in enumerate(match.places()))
         said = ", ".join(f"{place}. {seating.name(seat)}" for place, seat in places)

@@ -24,8 +24,10 @@ from rollbook.replay_file.container import SUFFIX, Replay, read, without_names, 
 from rollbook.rules.allie_gator.moves import Card, Drawn, Number
 from rollbook.rules.catalogue import current, find
 from rollbook.rules.game import Watcher
+from rollbook_replays.games import presentation
+from rollbook_replays.games.chart import chart_lines
 from rollbook_replays.history import look
-from rollbook_replays.narration import draw_board, tell
+from rollbook_replays.narration import draw_board, seating_of, tell
 from rollbook_replays.text import WIDTH, plain
 from tests.match.table import Table
 from tests.replays.games.snapshots import page
@@ -290,3 +292,17 @@ def test_what_a_forger_made_long_is_told_in_short(tmp_path: Path) -> None:
     done = show(kept(events()["many places"], tmp_path))
     assert (1, True) == (done.returncode, len(done.stderr) < 3_000)
     assert done.stderr.endswith("; `rollbook audit` explains more\n")
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_board_is_written_in_words(game: str, tmp_path: Path) -> None:
+    """For people who have a text read to them: each table of the page, instead of the drawing."""
+    seats = current()[game].seats[0]
+    done = show(kept(recorded(game, seats), tmp_path), "--at", "30", "--seat", "0", "--words")
+    seen = look(recorded(game, seats), 0)
+    match = seen.at(30)
+    view = match.game.view(match.state, 0)
+    charts = presentation(game).charts(view, seating_of(match.game, match.opened, 0))
+    titles = [line for line in done.stdout.splitlines() if line in {chart.title for chart in charts}]
+    assert [chart.title for chart in charts] == titles
+    assert plain(chart_lines(charts, WIDTH)) in done.stdout

@@ -29,6 +29,7 @@ LISTING = {
     "tests/clients/terminal/persons.py": "the games that persons know how to play by their keys",
     "tests/clients/terminal/pictures.py": "screens of some games",
     "tests/replays/games/snapshots.py": "boards of some games; each game has a page besides",
+    "tests/replays/games/reading_back.py": "reads the words of each game; a test compares it with the catalogue",
     "tests/match/codec/test_notation.py": "examples of lines, spelled out",
     "tests/match/test_check.py": "examples of changed dice",
     "tests/match/test_dice.py": "the vectors of the dice, written down for good",

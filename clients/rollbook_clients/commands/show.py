@@ -32,6 +32,7 @@ def show(  # noqa: PLR0913 - every flag is a parameter
     at: int | None = None,
     seat: int | None = None,
     public: Annotated[bool, Parameter(negative="")] = False,
+    in_words: Annotated[bool, Parameter(name="--words", negative="")] = False,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
     pager: bool = True,
     service: ServiceOptions = LOCAL_SERVICE,
@@ -59,6 +60,8 @@ def show(  # noqa: PLR0913 - every flag is a parameter
         What this seat saw, from 0: hidden cards of others stay hidden.
     public
         What the public saw.
+    in_words
+        The board in words instead of a drawing: complete, and made to be read aloud.
     as_json
         The plain form, a JSON object a line, which `rollbook check` reads.
     pager
@@ -72,7 +75,11 @@ def show(  # noqa: PLR0913 - every flag is a parameter
     try:
         stored = read(replay_of(source, service))
         seen = look(stored.replay, Watcher.PUBLIC if public else seat)
-        text = "".join(write(seen.header, seen.events)) if as_json else _draw_board(seen, at, in_colour=terminal)
+        text = (
+            "".join(write(seen.header, seen.events))
+            if as_json
+            else _write(seen, at, in_colour=terminal, in_words=in_words)
+        )
     except Failed as failed:
         return _refuse(failed.code, failed.why)
     except (Broken, Misplaced, RefusedByRules) as wrong:
@@ -86,8 +93,8 @@ def show(  # noqa: PLR0913 - every flag is a parameter
     return Exit.GOOD
 
 
-def _draw_board(seen: Look, at: int | None, *, in_colour: bool) -> str:
-    lines = _tell_events(seen, at)
+def _write(seen: Look, at: int | None, *, in_colour: bool, in_words: bool) -> str:
+    lines = _tell_events(seen, at, in_words=in_words)
     if not in_colour or os.environ.get("NO_COLOR"):
         return plain(lines)
     # Imported only for coloured output.
@@ -96,12 +103,12 @@ def _draw_board(seen: Look, at: int | None, *, in_colour: bool) -> str:
     return colour_lines(lines, presentation(seen.header.game.name).palette)
 
 
-def _tell_events(seen: Look, at: int | None) -> Iterator[Text]:
+def _tell_events(seen: Look, at: int | None, *, in_words: bool) -> Iterator[Text]:
     if at is not None:
         match = seen.at(at)
         yield Text.of((f"After event {at} of {seen.count}, as {_whose(seen.perspective)} it", STRONG))
         yield Text()
-        yield from draw_board(match, seen.perspective)
+        yield from draw_board(match, seen.perspective, in_words=in_words)
         return
     if seen.perspective is not Watcher.JUDGE:
         yield Text.of(f"As {_whose(seen.perspective)} it:")
@@ -112,7 +119,7 @@ def _tell_events(seen: Look, at: int | None) -> Iterator[Text]:
         yield Text.of(f"The match was running: the file ends with event {seen.count}.")
         yield Text()
     try:
-        yield from draw_board(seen.at(seen.count), seen.perspective)
+        yield from draw_board(seen.at(seen.count), seen.perspective, in_words=in_words)
     except NotToBeSeen as hidden:
         yield Text.of(f"No board: {hidden}.")
 

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from rollbook_clients.terminal.known_game import KnownGame
 from rollbook_replays.games.blocks import Room
+from rollbook_replays.games.chart import Chart
 from rollbook_replays.games.picture import mark, shape
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.text import plain
@@ -27,6 +28,8 @@ class Surface:
     """The things in front of each seat."""
     pens: tuple[int, ...]
     """The seats whose things need more room than their plate."""
+    charts: tuple[Chart, ...] = ()
+    """The board in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +60,10 @@ class ShownPlayer:
 
 def surface(known: KnownGame, view: Any, seating: Seating) -> Surface:
     """The table as pictures, or as plain text for games without pictures."""
+    charts = tuple(known.shown.charts(view, seating))
     if known.shown.picture is None:
         text = plain(known.shown.board(view, seating, Room()))
-        return Surface(known.rules.name, Markup("<pre class='letters'>{}</pre>").format(text), Markup(), (), ())
+        return Surface(known.rules.name, Markup("<pre class='letters'>{}</pre>").format(text), Markup(), (), (), charts)
     picture = known.shown.picture(view, seating.words)
     fronts = tuple(_drawn(picture.zone(f"front-{seat}")) for seat in range(len(seating.names)))
     tray = _drawn(picture.zone("hand") or picture.zone("dice"))
@@ -67,7 +71,7 @@ def surface(known: KnownGame, view: Any, seating: Seating) -> Surface:
     if picture.has_pens:
         pens = tuple(seat for seat in range(len(fronts)) if seat != seating.own)
         tray = tray if seating.own is None else fronts[seating.own]
-    return Surface(known.rules.name, _drawn(picture.zone("board")), tray, fronts, pens)
+    return Surface(known.rules.name, _drawn(picture.zone("board")), tray, fronts, pens, charts)
 
 
 def _drawn(svg: str) -> Markup:

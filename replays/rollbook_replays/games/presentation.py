@@ -13,6 +13,7 @@ from typing import Any, Final, Protocol, TypeAlias
 from rollbook.rules.game import Choices, Game
 from rollbook.rules.options import Option, OptionValue, write_value
 from rollbook_replays.games.blocks import Block, Room
+from rollbook_replays.games.chart import Chart, plain_charts
 from rollbook_replays.games.picture import Picture
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.thumb import Thumb
@@ -147,6 +148,8 @@ class Presentation:
     """Returns groups of ids in the picture; the menu has the choices of only one thing of a group."""
     thumb: Thumb | None = None
     """Draws a view small, for lists; None for a game that is shown as text only."""
+    charts: Callable[[Any, Seating], Iterable[Chart]] = plain_charts
+    """Returns the board in words: everything in a view, as tables of text; by default its fields by their names."""
 
 
 def group(label: str, note: str, entries: list[MenuEntry]) -> MenuEntry:

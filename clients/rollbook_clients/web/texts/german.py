@@ -94,7 +94,11 @@ GERMAN: Final = {
     "table.sent": "Gesendet.",
     "table.sound": "Ton",
     "table.notify": "Benachrichtigen",
-    "table.keys": "Tasten: 1-9 wählen · Pfeile, Enter am Tisch · Esc lässt los · L Verlauf · C Uhr · ? Hilfe",
+    "table.keys": "Tasten: 1-9 wählen · Pfeile, Enter am Tisch · Esc lässt los · L Verlauf · C Uhr · "
+    "B Brett in Worten · ? Hilfe",
+    "table.keys.on": "Tasten dieser Seite",
+    "table.in_words": "Das Brett in Worten",
+    "table.in_words.hide": "Ausblenden",
     "table.help": "Die Regeln in Kürze",
     "replay.title": "Nachspielen: {game}",
     "replay.first": "Anfang",
@@ -166,7 +170,8 @@ GERMAN: Final = {
     "replay.timeline": "Der Stand aller Plätze über die Partie",
     "replay.behind": "Du bist {events} Ereignisse zurück.",
     "replay.live": "Zurück zum Geschehen",
-    "replay.keys": "Tasten: ← → Ereignis · Bild auf, Bild ab Zug · Leertaste abspielen · Pos1, Ende",
+    "replay.keys": "Tasten: ← → Ereignis · Bild auf, Bild ab Zug · Leertaste abspielen · Pos1, Ende · "
+    "B Brett in Worten",
     "replay.drop": "Oder lass eine .rollbook-Datei irgendwo auf diese Seite fallen.",
     "judge.folder": "Oder ein Ordner",
     "judge.dice": "Würfel",

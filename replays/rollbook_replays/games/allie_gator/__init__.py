@@ -3,6 +3,7 @@
 from typing import Final
 
 from rollbook_replays.games.allie_gator.board import PALETTE, board
+from rollbook_replays.games.allie_gator.charts import charts
 from rollbook_replays.games.allie_gator.guide import GUIDE
 from rollbook_replays.games.allie_gator.menu import menu
 from rollbook_replays.games.allie_gator.picture import list_touched, picture
@@ -11,4 +12,6 @@ from rollbook_replays.games.allie_gator.texts import TEXTS
 from rollbook_replays.games.allie_gator.thumb import THUMB
 from rollbook_replays.games.presentation import Presentation
 
-PRESENTATION: Final = Presentation(board, menu, story, TEXTS, PALETTE, picture, list_touched, score, GUIDE, thumb=THUMB)
+PRESENTATION: Final = Presentation(
+    board, menu, story, TEXTS, PALETTE, picture, list_touched, score, GUIDE, thumb=THUMB, charts=charts
+)

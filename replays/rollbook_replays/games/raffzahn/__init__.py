@@ -4,6 +4,7 @@ from typing import Final
 
 from rollbook_replays.games.presentation import Presentation
 from rollbook_replays.games.raffzahn.board import PALETTE, board
+from rollbook_replays.games.raffzahn.charts import charts
 from rollbook_replays.games.raffzahn.guide import GUIDE
 from rollbook_replays.games.raffzahn.menu import menu
 from rollbook_replays.games.raffzahn.picture import list_touched, picture
@@ -11,4 +12,6 @@ from rollbook_replays.games.raffzahn.story import score, story
 from rollbook_replays.games.raffzahn.texts import TEXTS
 from rollbook_replays.games.raffzahn.thumb import THUMB
 
-PRESENTATION: Final = Presentation(board, menu, story, TEXTS, PALETTE, picture, list_touched, score, GUIDE, thumb=THUMB)
+PRESENTATION: Final = Presentation(
+    board, menu, story, TEXTS, PALETTE, picture, list_touched, score, GUIDE, thumb=THUMB, charts=charts
+)

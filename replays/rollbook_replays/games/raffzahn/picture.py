@@ -123,10 +123,11 @@ def _front(seat: int, row: Row, announced: int | None) -> Zone:
 
 
 def _sentence(view: View, words: Words) -> str:
-    dice = words("picture.dice", dice=words.both(_face_text(face, words) for face in view.dice)) if view.dice else ""
+    dice = words("picture.dice", dice=words.both(face_text(face, words) for face in view.dice)) if view.dice else ""
     middle = words("picture.middle", count=len(view.middle))
     return " ".join(part for part in (middle, dice) if part)
 
 
-def _face_text(face: str, words: Words) -> str:
+def face_text(face: str, words: Words) -> str:
+    """The face of a die in words."""
     return {STAR: words("picture.star"), ROTTEN: words("picture.rotten_tooth")}.get(face, face)

@@ -5,6 +5,7 @@ from typing import Final
 from rollbook_replays.games.presentation import Presentation
 from rollbook_replays.games.wuerfelzoo.animals import PALETTE
 from rollbook_replays.games.wuerfelzoo.board import board
+from rollbook_replays.games.wuerfelzoo.charts import charts
 from rollbook_replays.games.wuerfelzoo.guide import GUIDE
 from rollbook_replays.games.wuerfelzoo.menu import menu
 from rollbook_replays.games.wuerfelzoo.picture import alike, list_touched, picture
@@ -13,5 +14,5 @@ from rollbook_replays.games.wuerfelzoo.texts import TEXTS
 from rollbook_replays.games.wuerfelzoo.thumb import THUMB
 
 PRESENTATION: Final = Presentation(
-    board, menu, story, TEXTS, PALETTE, picture, list_touched, score, GUIDE, alike=alike, thumb=THUMB
+    board, menu, story, TEXTS, PALETTE, picture, list_touched, score, GUIDE, alike, THUMB, charts
 )
