@@ -89,7 +89,7 @@ class Narrator:
         sentences = list(self._story(event.choice, Moment(event.seat, before, after), seating))
         if event.by_caretaker and sentences:
             caretaker = Text.of((f" {seating.words('told.by_caretaker')}", MUTED))
-            sentences[0] = Sentence(sentences[0].text + caretaker, sentences[0].is_implied)
+            sentences[0] = replace(sentences[0], text=sentences[0].text + caretaker)
         return sentences
 
     def _fold_event(self, event: Happened[Any] | Chosen[Any]) -> Any:
@@ -184,11 +184,11 @@ def number_lines(sequence: int, sentences: Iterable[Sentence]) -> Iterator[Text]
 def _tell_seal(event: Sealed, seating: Seating) -> Iterator[Sentence]:
     words = seating.words
     if event.places is None:
-        yield Sentence(Text.of((abort_sentence(event.aborted or "", seating), STRONG)))
+        yield Sentence(Text.of((abort_sentence(event.aborted or "", seating), STRONG)), alarm="all")
         return
-    yield Sentence(Text.of((words("told.over"), STRONG)))
+    yield Sentence(Text.of((words("told.over"), STRONG)), alarm="all")
     for place, seat in sorted((place, seat) for seat, place in enumerate(event.places)):
-        yield Sentence(Text.of((f"{place}. ", STRONG), seating.mark(seat), f" {seating.name(seat)}"))
+        yield Sentence(Text.of((f"{place}. ", STRONG), seating.mark(seat), f" {seating.name(seat)}"), alarm="all")
 
 
 def abort_sentence(reason: str, seating: Seating) -> str:

@@ -10,6 +10,7 @@ from markupsafe import Markup, escape
 
 from rollbook_clients.sdk import Event
 from rollbook_clients.terminal.known_game import Story
+from rollbook_replays.games.presentation import Sentence
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.text import Text
 
@@ -37,15 +38,19 @@ class ShownLog:
 
     def _write_event(self, event: Event, seating: Seating) -> str:
         """The sentences of one event as list items; leaves out those that the next sentence implies."""
-        texts = [each.text for each in self._story.tell(event, seating) if not each.is_implied]
-        self.newest = mark_up(texts[-1]) if texts else self.newest
+        sentences = [each for each in self._story.tell(event, seating) if not each.is_implied]
+        self.newest = mark_up(sentences[-1].text) if sentences else self.newest
         number = event.sequence
         replay = f"/matches/{self._match_id}/replay?at={number}"
         return "".join(
-            f'<li id="line-{number}-{place}" data-event="{number}">'
-            f'<a href="{replay}" class="number">{number}</a> <span>{mark_up(text)}</span></li>\n'
-            for place, text in enumerate(texts, 1)
+            f'<li id="line-{number}-{place}" data-event="{number}"{_alarm(each)}>'
+            f'<a href="{replay}" class="number">{number}</a> <span>{mark_up(each.text)}</span></li>\n'
+            for place, each in enumerate(sentences, 1)
         )
+
+
+def _alarm(sentence: Sentence) -> str:
+    return f' data-alarm="{sentence.alarm}"' if sentence.alarm else ""
 
 
 def mark_up(text: Text) -> Markup:

@@ -7,7 +7,7 @@ which terminals, files and pages render in their own way.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol, TypeAlias
 
 from rollbook.rules.game import Choices, Game
@@ -116,6 +116,8 @@ class Sentence:
     text: Text
     is_implied: bool = False
     """Whether the next line implies this one, so that a short narration leaves it out."""
+    alarm: str = ""
+    """The number of the seat for which the line is urgent, such as its bust; `all` for the end of the match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +165,11 @@ def sentence(
     """A sentence about a seat, after the seat's sign; the text may contain `{name}`."""
     said = seating.words(key, name=seating.name(seat), **facts)
     return Sentence(Text.of(seating.mark(seat), " ", (said, style)), is_implied)
+
+
+def loss(seat: int, key: str, seating: Seating, *, style: str = "", **facts: object) -> Sentence:
+    """A sentence about what a turn has cost the seat, for which it is urgent."""
+    return replace(sentence(seat, key, seating, style=style, is_implied=False, **facts), alarm=str(seat))
 
 
 # Options in words; an option without a text is shown by its name

@@ -27,7 +27,7 @@ SHARED: Final[Texts] = {
         "chart.seats": "Seats",
         "chart.table": "Table",
         "chart.none": "none",
-        "chart.no_seat": "no one",
+        "chart.no_seat": "none",
         "chart.yes": "yes",
         "chart.no": "no",
         "told.opened": "The match is open.",

@@ -41,7 +41,7 @@ SPOKEN: Final = """document.addEventListener("readystatechange", () => {
 """Script that records the text of live regions after every change."""
 
 LOG: Final = """() => [...document.querySelectorAll("#log li")]
-  .map((line) => [line.id, Number(line.dataset.event), line.querySelector("span").textContent])"""
+  .map((line) => [line.id, Number(line.dataset.event), line.dataset.alarm, line.querySelector("span").textContent])"""
 
 FOCUSED: Final = """() => {
   const [at, form] = [document.activeElement, document.getElementById("choose")];
@@ -58,7 +58,7 @@ class Listener:
         self.turns = 0
         self._session = session
         self._words = words
-        self._lines: dict[str, tuple[int, str]] = {}
+        self._lines: dict[str, tuple[int, str, str]] = {}
         self._had_turn = False
 
     @classmethod
@@ -74,8 +74,8 @@ class Listener:
 
     async def look(self) -> None:
         """Record the current lines of the log, and whether a turn has begun."""
-        for name, event, text in await self.person.page.evaluate(LOG):
-            self._lines[name] = (event, text.strip())
+        for name, event, alarm, text in await self.person.page.evaluate(LOG):
+            self._lines[name] = (event, alarm, text.strip())
         has_turn = await self.person.page.locator("#choose").count() > 0
         self.turns += has_turn and not self._had_turn
         self._had_turn = has_turn
@@ -119,14 +119,19 @@ class Listener:
             await self.person.page.wait_for_selector("#choices-list:not([aria-busy])", state="attached")
 
     async def heard_everything(self) -> None:
-        """Assert that each line of the log, each own turn, the end and each choice's fate were announced in order."""
+        """Assert that each line, own loss, own turn, the end and each choice's fate were announced once, in order."""
         loaded = await self.person.page.evaluate("window.loaded")
         lines = sorted((line for line in self._lines.values() if line[0] > loaded), key=lambda line: line[0])
-        assert " ".join(text for _, text in lines) == " ".join(await self._spoken("said"))
-        *turns, end = await self._spoken("alarm")
-        assert [self._words("table.yours")] * self.turns == turns
-        won = f". {self._words('table.won')}" if await self.person.page.locator("#won").count() else ""
-        assert self._words("table.over") + won == end
+        own = await self.person.page.get_attribute("#table", "data-own")
+        urgent = [text for _, alarm, text in lines if alarm in {own, "all"}]
+        polite = [text for _, alarm, text in lines if alarm not in {own, "all"}]
+        assert " ".join(polite) == " ".join(await self._spoken("said"))
+        alarms = " ".join(await self._spoken("alarm"))
+        assert self.turns == alarms.count(self._words("table.yours"))
+        has_won = await self.person.page.locator("#won").count() > 0
+        assert has_won == alarms.count(self._words("table.won"))
+        assert {text: urgent.count(text) for text in urgent} == {text: alarms.count(text) for text in urgent}
+        assert 1 == alarms.count(self._words("told.over"))
         assert {self._words("table.sent")} == set(await self._spoken("answer"))
         assert [] == await self.nameless()
         assert [] == self.person.errors

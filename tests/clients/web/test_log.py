@@ -18,7 +18,10 @@ from rollbook_replays.text import Text
 from tests.clients.sdk.tables import events, play, run, running, tables
 from tests.server.feeds.watching import Theatre
 
-LINE = re.compile(r'<li id="line-(\d+)-(\d+)" data-event="\1"><a href="/matches/m/replay\?at=\1" class="number">\1</a>')
+LINE = re.compile(
+    r'<li id="line-(\d+)-(\d+)" data-event="\1"(?: data-alarm="\w+")?>'
+    r'<a href="/matches/m/replay\?at=\1" class="number">\1</a>'
+)
 
 
 def a_match() -> tuple[list[Event], Seating]:

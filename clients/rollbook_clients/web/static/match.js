@@ -95,26 +95,25 @@ function keep(head) {
   }
 }
 
-/** Announce new events in their order; and, as an alert, the player's turn or the end of the match. */
+/** Announce new events once, in their order: as an alert what is urgent for this player, the turn, and the end. */
 function announce() {
   const isMine = document.getElementById("choose") !== null;
   const isOver = document.getElementById("after") !== null;
   const status = document.getElementById("status").textContent;
-  const lines = [...document.querySelectorAll("#log li")].map((line) => [Number(line.dataset.event), line.querySelector("span").textContent]);
+  const isUrgent = (line) => ["all", table().dataset.own].includes(line.dataset.alarm);
+  const lines = [...document.querySelectorAll("#log li")].map((line) => [Number(line.dataset.event), line.querySelector("span").textContent, isUrgent(line)]);
   // The newest event is at the top, but the lines of one event are in their order.
   const news = lines.filter(([event]) => event > told).sort(([one], [other]) => one - other);
   told = Math.max(told, ...news.map(([event]) => event));
-  if (news.length) say(said, news.slice(-MOST_SAID).map(([, text]) => text).join(" "));
-  if (isMine && !wasMine) {
-    say(alarm, status);
-    ring(status);
-  }
-  if (isOver && !wasOver) say(alarm, [status, document.getElementById("won")?.textContent].filter(Boolean).join(". "));
   const asks = table().dataset.asks === "yes";
-  if (asks && !wasAsked) {
-    say(alarm, status);
-    ring(status);
-  }
+  const isAsking = (isMine && !wasMine) || (asks && !wasAsked);
+  const urgent = news.filter(([, , isOurs]) => isOurs).map(([, text]) => text);
+  if (isOver && !wasOver) urgent.unshift(document.getElementById("won")?.textContent ?? "");
+  if (isAsking) urgent.push(status);
+  const others = news.filter(([, , isOurs]) => !isOurs).slice(-MOST_SAID);
+  if (others.length) say(said, others.map(([, text]) => text).join(" "));
+  if (urgent.length) say(alarm, urgent.join(" ").trim());
+  if (isAsking) ring(status);
   [wasMine, wasOver, wasAsked] = [isMine, isOver, asks];
   document.title = `${isMine || asks ? "● " : ""}${asks ? status : title} · Rollbook`;
   document.querySelector('link[rel="icon"]').href = new URL(isMine || asks ? "icon-turn.svg" : "icon.svg", import.meta.url);

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rollbook.rules.cant_stop.moves import Choice, Outcome, Roll, Rolled, Stop
 from rollbook.rules.cant_stop.view import View
 from rollbook.rules.chance import FirstSeat
-from rollbook_replays.games.presentation import Moment, Sentence, sentence
+from rollbook_replays.games.presentation import Moment, Sentence, loss, sentence
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
 from rollbook_replays.text import STRONG
@@ -19,7 +19,7 @@ def story(move: Choice | Outcome, moment: Moment, seating: Seating) -> Iterator[
     elif isinstance(move, Rolled):
         yield sentence(seat, "told.throws", seating, dice=" ".join(map(str, move.dice)))
         if moment.after is not None and moment.after.seat != seat:
-            yield sentence(seat, "told.bust", seating, style=STRONG)
+            yield loss(seat, "told.bust", seating, style=STRONG)
     elif isinstance(move, Roll):
         yield sentence(seat, "told.rolls_on", seating, is_implied=True)
     elif isinstance(move, Stop):

@@ -18,7 +18,7 @@ from rollbook.rules.raffzahn.moves import (
     Take,
 )
 from rollbook.rules.raffzahn.view import View
-from rollbook_replays.games.presentation import Moment, Sentence, sentence
+from rollbook_replays.games.presentation import Moment, Sentence, loss, sentence
 from rollbook_replays.games.raffzahn.menu import dice_said
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
@@ -53,7 +53,7 @@ def _tell_throw(move: Rolled, moment: Moment, seating: Seating) -> Iterator[Sent
     faces = [signs.get(face, face) for face in move.dice]
     number = _sum(move.dice)
     if ROTTEN in move.dice:
-        yield sentence(seat, "told.rotten", seating, dice=seating.words.both(faces))
+        yield loss(seat, "told.rotten", seating, dice=seating.words.both(faces))
         return
     dice = " + ".join(faces)
     yield sentence(seat, "told.throws_sum", seating, dice=dice, sum=number)
@@ -63,12 +63,12 @@ def _tell_throw(move: Rolled, moment: Moment, seating: Seating) -> Iterator[Sent
     if number in had.safe_tiles and number in has.open_tiles:
         yield sentence(seat, "told.own_hit_safe", seating, tile=number)
     elif number in had.open_tiles and number not in has.open_tiles:
-        yield sentence(seat, "told.own_hit_open", seating, tile=number)
+        yield loss(seat, "told.own_hit_open", seating, tile=number)
     elif len(had.open_tiles) + len(had.safe_tiles) > len(has.open_tiles) + len(has.safe_tiles):
         tiles = seating.words.both((*had.open_tiles, *had.safe_tiles))
-        yield sentence(seat, "told.loses_all", seating, tiles=tiles)
+        yield loss(seat, "told.loses_all", seating, tiles=tiles)
     elif after.seat != seat:
-        yield sentence(seat, "told.misses", seating)
+        yield loss(seat, "told.misses", seating)
 
 
 def _tell_take(move: Take, moment: Moment, seating: Seating) -> Sentence:
