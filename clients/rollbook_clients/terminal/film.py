@@ -1,6 +1,6 @@
 """A match from a file, with the table after every event, forwards and backwards."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -88,10 +88,15 @@ class Film:
         """The table after `position` events, as seen from this perspective."""
         return self.game.view(self._match(position).state, perspective)
 
-    def places(self, position: int) -> tuple[int, ...]:
-        """The place of every seat after `position` events: the standing, and at the end the result."""
-        standing: tuple[int, ...] = self.game.places(self._match(position).state)
-        return standing
+    def walk(self) -> Iterator[tuple[Any, Any, tuple[int, ...]]]:
+        """Yield for every event the move (None without one), the judge's view after it, and the place of every seat."""
+        match = self._kept[0].copy()
+        for frame in self.frames:
+            event = frame.event
+            if not isinstance(event, Opened):
+                match.take(event)
+            move = event.choice if isinstance(event, Chosen) else event.outcome if isinstance(event, Happened) else None
+            yield move, self.game.view(match.state, Watcher.JUDGE), self.game.places(match.state)
 
     def scene(self, position: int, perspective: Perspective) -> tuple[Any, Spotlight]:
         """The view at this position, and a spotlight on what the last choice and its outcomes changed."""
@@ -171,9 +176,14 @@ class Account:
 
     def until(self, position: int, seating: Seating) -> list[Sentence]:
         """The sentences of all events up to this position."""
+        self.of(position, seating)
+        return [line for told in self._told[:position] for line in told]
+
+    def of(self, position: int, seating: Seating) -> list[Sentence]:
+        """The sentences of the event at this position."""
         for at in range(len(self._told) + 1, position + 1):
             if at == 1:
                 self._told.append(self._narrator.tell_opening(seating))
             else:
                 self._told.append(self._narrator.tell(self._film.event_at(at, self._perspective), seating))
-        return [line for told in self._told[:position] for line in told]
+        return self._told[position - 1]

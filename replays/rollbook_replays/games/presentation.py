@@ -152,6 +152,10 @@ class Presentation:
     """Draws a view small, for lists; None for a game that is shown as text only."""
     charts: Callable[[Any, Seating], Iterable[Chart]] = plain_charts
     """Returns the board in words: everything in a view, as tables of text; by default its fields by their names."""
+    highlight: Callable[[Any, Moment], str] = field(default=lambda _move, _moment: "")
+    """Returns the kind of a remarkable move: `bust`, `steal`, `snap`, `won`; empty for all other moves.
+
+    The views of the moment are not None."""
 
 
 def group(label: str, note: str, entries: list[MenuEntry]) -> MenuEntry:

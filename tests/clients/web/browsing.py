@@ -245,6 +245,14 @@ class Person:
             else:
                 return
 
+    async def upload(self, url: str, file: Path) -> str:
+        """Upload a replay file; returns the address of its replay."""
+        await self.goto(f"{url}/replays")
+        await self.page.set_input_files("input[name=file]", file)
+        await self.page.click("form.drop button")
+        await self.page.wait_for_selector("#replay")
+        return self.page.url.partition("?")[0]
+
     @property
     async def position(self) -> int:
         """The event number that the table shows."""

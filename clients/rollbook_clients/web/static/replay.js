@@ -1,26 +1,25 @@
 // A replay: fetches and shows single moments, forwards and backwards.
 import { patch } from "./patch.js";
 
+const root = document.documentElement;
 const replay = document.getElementById("replay");
 const parser = new DOMParser();
-const play = document.getElementById("play");
-const slider = document.getElementById("slider");
-const speed = document.getElementById("speed");
-const where = document.getElementById("where");
-const live = document.getElementById("live");
 const kept = new Map();
-let at = Number(replay.dataset.at);
-let wait = Number(replay.dataset.wait);
-let last = Number(replay.dataset.length) || Infinity;
+const MOST_KEPT = 200;
 let timer = 0;
 let asked = 0;
+root.classList.add("scripted");
+
+const element = (id) => document.getElementById(id);
+const fact = (name) => Number(replay.dataset[name]);
 
 async function moment(query) {
-  const key = new URLSearchParams({ ...query, eyes: replay.dataset.eyes }).toString();
+  const key = new URLSearchParams(query).toString();
   if (!kept.has(key)) {
-    const response = await fetch(`${replay.dataset.moments}?${key}`, { headers: { accept: "application/json" } });
+    const response = await fetch(`${replay.dataset.path}?${key}`, { headers: { accept: "application/json" } });
     if (!response.ok) throw new Error(response.statusText);
     kept.set(key, await response.json());
+    if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value);
   }
   return kept.get(key);
 }
@@ -31,93 +30,102 @@ async function show(query) {
   const mine = asked;
   let shown;
   try {
-    shown = await moment(query);
+    shown = await moment({ far: replay.dataset.furthest, eyes: replay.dataset.eyes, ...query });
   } catch {
     pause();
     return;
   }
   if (mine !== asked) return;
-  at = shown.at;
-  wait = shown.wait_ms;
-  if (shown.is_last) last = at;
-  const board = document.getElementById("board");
-  const fresh = board.cloneNode(false);
-  fresh.append(...parser.parseFromString(shown.board, "text/html").body.childNodes);
-  patch(board, fresh);
-  document.getElementById("log").replaceChildren(...shown.lines.toReversed().map(line));
-  where.textContent = shown.where;
-  if (slider) slider.value = at;
-  const address = new URL(location.href);
-  address.searchParams.set("at", at);
-  address.searchParams.delete("to");
-  history.replaceState(null, "", address);
-  if (at >= last) pause();
+  patch(replay, parser.parseFromString(shown.html, "text/html").getElementById("replay"));
+  const slider = element("slider");
+  slider.value = slider.getAttribute("value");
+  element("eyes").value = replay.dataset.eyes;
+  history.replaceState(null, "", replay.dataset.here);
+  if (shown.is_last) pause();
   else if (timer) next();
 }
 
-function line(text) {
-  const item = document.createElement("li");
-  const inside = document.createElement("span");
-  inside.append(...parser.parseFromString(text, "text/html").body.childNodes);
-  item.append(inside);
-  return item;
+/** Show an event; never one before the first throw, unless it is shown already, and never one beyond the next. */
+function step(number) {
+  const least = Math.min(fact("first"), fact("at"));
+  show({ at: Math.max(least, "last" in replay.dataset ? Math.min(number, fact("at")) : number) });
 }
 
-const step = (number) => show({ at: Math.min(Math.max(1, number), last) });
-const turn = (to) => show({ at, to });
+const turn = (to) => show({ at: replay.dataset.at, to });
 
 function pause() {
   clearTimeout(timer);
   timer = 0;
-  play.textContent = play.dataset.play;
+  root.classList.remove("playing");
 }
 
 /** Schedule the next event: at a fixed rate, or after the time that the players took, at least 200 ms. */
 function next() {
-  const tempo = Number(speed.value);
+  const tempo = Number(element("speed").value);
   clearTimeout(timer);
-  timer = setTimeout(() => step(at + 1), tempo ? 1000 / tempo : Math.max(200, wait));
+  timer = setTimeout(() => step(fact("at") + 1), tempo ? 1000 / tempo : Math.max(200, fact("wait")));
 }
 
 function start() {
-  play.textContent = play.dataset.pause;
+  root.classList.add("playing");
   next();
 }
 
-const actions = {
-  first: () => step(1),
-  "turn-back": () => turn("previous"),
-  back: () => step(at - 1),
-  forward: () => step(at + 1),
-  "turn-forward": () => turn("next"),
-};
-play.hidden = false;
-play.addEventListener("click", () => (timer ? pause() : start()));
-speed.addEventListener("change", () => timer && next());
-slider?.addEventListener("input", () => step(Number(slider.value)));
-for (const [id, action] of Object.entries(actions)) {
-  document.getElementById(id).addEventListener("click", (event) => {
-    event.preventDefault();
-    action();
-  });
+/** The event at the handle of the slider; the furthest one for the dashed part behind it. */
+function pointed() {
+  const part = Math.min(1, Number(element("slider").value) / fact("end"));
+  return fact("first") + Math.round((fact("furthest") - fact("first")) * part);
 }
 
+const actions = {
+  first: () => step(fact("first")),
+  "turn-back": () => turn("previous"),
+  back: () => step(fact("at") - 1),
+  play: () => (timer ? pause() : start()),
+  forward: () => step(fact("at") + 1),
+  "turn-forward": () => turn("next"),
+  async link(link) {
+    await navigator.clipboard.writeText(link.href);
+    const copied = element("copied");
+    copied.textContent = link.dataset.copied;
+    copied.className = "answer";
+    setTimeout(() => { copied.className = "unseen"; }, 2000);
+  },
+};
+
+replay.addEventListener("click", (event) => {
+  const control = event.target.closest("a, button");
+  if (!control || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  const { event: number } = control.dataset;
+  if (!number && (!(control.id in actions) || (control.id === "link" && !navigator.clipboard))) return;
+  event.preventDefault();
+  if (number) show({ at: number });
+  else actions[control.id](control);
+});
+replay.addEventListener("input", (event) => event.target.id === "slider" && show({ at: pointed() }));
+replay.addEventListener("change", (event) => {
+  if (event.target.id === "speed" && timer) next();
+  if (event.target.id === "eyes") show({ at: replay.dataset.at, eyes: event.target.value });
+});
+
 const keys = {
-  ArrowLeft: actions.back,
-  ArrowRight: actions.forward,
-  PageUp: actions["turn-back"],
-  PageDown: actions["turn-forward"],
-  Home: actions.first,
-  End: () => (live ? live.click() : last < Infinity && step(last)),
-  Escape: () => live?.click(),
+  ArrowLeft: "back",
+  ArrowRight: "forward",
+  PageUp: "turn-back",
+  PageDown: "turn-forward",
+  Home: "first",
 };
 document.addEventListener("keydown", (event) => {
-  if (event.target.closest?.("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest?.("select, textarea, input:not(#slider)") || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key in keys) {
     event.preventDefault();
-    keys[event.key]();
+    actions[keys[event.key]]();
   } else if (event.key === " " && !event.target.closest?.("button, a")) {
     event.preventDefault();
-    play.click();
+    actions.play();
+  } else if (event.key === "Escape") element("live")?.click();
+  else if (event.key === "End" && fact("furthest") > fact("at")) {
+    event.preventDefault();
+    step(fact("furthest"));
   }
 });

@@ -2,7 +2,19 @@
 
 from collections.abc import Iterator
 
-from rollbook.rules.allie_gator.moves import Choice, Drawn, Gift, Number, Outcome, Raise, Reverse, Steal, Stolen, Target
+from rollbook.rules.allie_gator.moves import (
+    Choice,
+    Drawn,
+    Gift,
+    Number,
+    Outcome,
+    Raise,
+    Reverse,
+    Snap,
+    Steal,
+    Stolen,
+    Target,
+)
 from rollbook.rules.allie_gator.view import View
 from rollbook.rules.chance import FirstSeat
 from rollbook_replays.games.allie_gator.texts import card_name
@@ -52,6 +64,13 @@ def _tell_choice(move: Choice, seat: int, seating: Seating) -> Sentence:  # noqa
     if move.card is None:
         return sentence(seat, "told.snap.bare", seating, style=STRONG)
     return sentence(seat, "told.snap", seating, style=STRONG, card=move.card)
+
+
+def highlight(move: Choice | Outcome, _moment: Moment) -> str:
+    """Snap, or a card that is stolen."""
+    if isinstance(move, Snap):
+        return "snap"
+    return "steal" if isinstance(move, Steal) and move.target is not None else ""
 
 
 def score(view: View, seat: int, words: Words) -> str:

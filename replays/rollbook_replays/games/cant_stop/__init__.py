@@ -7,11 +7,22 @@ from rollbook_replays.games.cant_stop.charts import charts
 from rollbook_replays.games.cant_stop.guide import GUIDE
 from rollbook_replays.games.cant_stop.menu import menu
 from rollbook_replays.games.cant_stop.picture import list_touched, picture
-from rollbook_replays.games.cant_stop.story import score, story
+from rollbook_replays.games.cant_stop.story import highlight, score, story
 from rollbook_replays.games.cant_stop.texts import TEXTS
 from rollbook_replays.games.cant_stop.thumb import THUMB
 from rollbook_replays.games.presentation import Presentation
 
 PRESENTATION: Final = Presentation(
-    board, menu, story, TEXTS, PALETTE, picture, list_touched, score, GUIDE, thumb=THUMB, charts=charts
+    board,
+    menu,
+    story,
+    TEXTS,
+    PALETTE,
+    picture,
+    list_touched,
+    score,
+    GUIDE,
+    thumb=THUMB,
+    charts=charts,
+    highlight=highlight,
 )

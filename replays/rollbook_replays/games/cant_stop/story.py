@@ -30,6 +30,14 @@ def story(move: Choice | Outcome, moment: Moment, seating: Seating) -> Iterator[
         yield sentence(seat, "told.advances", seating, columns=words.both(move.columns))
 
 
+def highlight(move: Choice | Outcome, moment: Moment) -> str:
+    """A bust, or a column that is won."""
+    if isinstance(move, Rolled) and moment.after.seat != moment.seat:
+        return "bust"
+    columns = zip(moment.before.columns, moment.after.columns, strict=True)
+    return "won" if isinstance(move, Stop) and any(old.winner != new.winner for old, new in columns) else ""
+
+
 def score(view: View, seat: int, words: Words) -> str:
     """The columns that a seat has won."""
     return words.count("column", sum(column.winner == seat for column in view.columns))

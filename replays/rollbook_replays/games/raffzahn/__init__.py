@@ -8,10 +8,21 @@ from rollbook_replays.games.raffzahn.charts import charts
 from rollbook_replays.games.raffzahn.guide import GUIDE
 from rollbook_replays.games.raffzahn.menu import menu
 from rollbook_replays.games.raffzahn.picture import list_touched, picture
-from rollbook_replays.games.raffzahn.story import score, story
+from rollbook_replays.games.raffzahn.story import highlight, score, story
 from rollbook_replays.games.raffzahn.texts import TEXTS
 from rollbook_replays.games.raffzahn.thumb import THUMB
 
 PRESENTATION: Final = Presentation(
-    board, menu, story, TEXTS, PALETTE, picture, list_touched, score, GUIDE, thumb=THUMB, charts=charts
+    board,
+    menu,
+    story,
+    TEXTS,
+    PALETTE,
+    picture,
+    list_touched,
+    score,
+    GUIDE,
+    thumb=THUMB,
+    charts=charts,
+    highlight=highlight,
 )

@@ -15,6 +15,7 @@ from rollbook.rules.raffzahn.moves import (
     Pass,
     Roll,
     Rolled,
+    Surrender,
     Take,
 )
 from rollbook.rules.raffzahn.view import View
@@ -84,6 +85,14 @@ def _tell_take(move: Take, moment: Moment, seating: Seating) -> Sentence:
 def _sum(dice: Faces) -> int:
     """The sum of the faces; a star counts 0."""
     return sum(int(face) for face in dice if face.isdigit())
+
+
+def highlight(move: Choice | Outcome, moment: Moment) -> str:
+    """A throw or a payment that ends the turn without a tile, or a tile taken from another seat."""
+    if isinstance(move, Rolled | Surrender) and moment.after.seat != moment.seat:
+        return "bust"
+    robbed = isinstance(move, Take) and any(move.tile in row.open_tiles for row in moment.before.rows)
+    return "steal" if robbed else ""
 
 
 def score(view: View, seat: int, words: Words) -> str:
