@@ -186,7 +186,8 @@ GERMAN: Final = {
     "replay.timeline": "Platzierungen im Verlauf",
     "replay.behind": "Du bist {events} Ereignisse zurück.",
     "replay.live": "Zurück zum Geschehen",
-    "replay.keys": "Tasten: ← → Ereignis · Bild auf, Bild ab Zug · Leertaste abspielen · Pos1 erster Wurf · B Brett in Worten",
+    "replay.keys": "Tasten: ← → Ereignis · Bild auf, Bild ab Zug · Leertaste abspielen · Pos1 erster Wurf · "
+    "B Brett in Worten",
     "replay.drop": "Oder lass eine .rollbook-Datei irgendwo auf diese Seite fallen.",
     "judge.folder": "Oder ein Ordner",
     "judge.dice": "Würfel",
