@@ -261,7 +261,7 @@ class Between:
         self._client = client
         self._happen: Callable[[], None] | None = happen
 
-    async def converse(self, commands: Sequence[tuple[str | int, ...]]) -> list[Any]:
+    async def converse(self, commands: Sequence[tuple[bytes | str | int, ...]]) -> list[Any]:
         """Send the waiting commands, call `happen`, then send the transaction."""
         answers = [await self._send(command) for command in commands[:2]]
         if self._happen is not None:
@@ -269,7 +269,7 @@ class Between:
             await asyncio.to_thread(happen)
         return answers + [await self._send(command) for command in commands[2:]]
 
-    async def _send(self, command: tuple[str | int, ...]) -> Any:
+    async def _send(self, command: tuple[bytes | str | int, ...]) -> Any:
         await self._client.send_command(*command)
         return await self._client.read_response()
 
@@ -357,4 +357,10 @@ async def test_what_a_master_lists_is_read(
 ) -> None:
     """Each replica counts once, each connection separately."""
     said = "\r\n".join(["# Replication", "role:master", *lines, "master_repl_offset:7", ""])
-    assert Attached(frozenset(hosts), online, offsets, 7) == Attached.of(said.encode())
+    attached = Attached.of(said.encode())
+    assert (frozenset(hosts), online, offsets, 7) == (
+        attached.hosts,
+        attached.online,
+        attached.offsets,
+        attached.written,
+    )

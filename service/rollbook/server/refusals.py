@@ -16,7 +16,14 @@ from rollbook.match.fold import Misplaced
 from rollbook.rules.refusals import Fact, RefusedByRules
 from rollbook.server.failures import MatchUnknown, RequestReused, RulesetUnknown, TailLost
 from rollbook.storage.archive.port import ArchiveUnavailable
-from rollbook.storage.port import REPLICAS_DIFFER, STORE_REPLACED, AppendUnconfirmed, Hole, StoreUnavailable
+from rollbook.storage.port import (
+    MATCHES_LOST,
+    REPLICAS_DIFFER,
+    STORE_REPLACED,
+    AppendUnconfirmed,
+    Hole,
+    StoreUnavailable,
+)
 from rollbook.v1.games_pb2 import LegalChoices
 from rollbook.v1.refusals_pb2 import RefusalReason, status_code
 
@@ -99,7 +106,8 @@ def _unavailable(cause: str, outcome: str) -> Refusal:
     why = f"{cause}, and {outcome}"
     if cause == STORE_REPLACED:
         return Refusal("STORE_REPLACED", why)
-    return Refusal("NOT_DURABLE", why) if cause == REPLICAS_DIFFER else Refusal("STORE_UNAVAILABLE", why)
+    is_lax = cause in {REPLICAS_DIFFER, MATCHES_LOST}
+    return Refusal("NOT_DURABLE" if is_lax else "STORE_UNAVAILABLE", why)
 
 
 CODES: Final[Mapping[str, grpc.StatusCode]] = {

@@ -33,6 +33,7 @@ BOOK_SECONDS: Final = 40 * 24 * 3_600
 NO_ANSWER: Final = "the store does not answer"
 REPLICAS_DIFFER: Final = "the store has other replicas than the service waits for"
 STORE_REPLACED: Final = "the store is not the one that it was"
+MATCHES_LOST: Final = "the store has lost acknowledged events"
 """Causes of a failure, in the words that clients receive."""
 
 

@@ -45,20 +45,23 @@ class Flags:
         ),
     ] = None
     durability: Annotated[
-        Literal["fsync", "relaxed", "replicated", "replicated-memory"],
+        Literal["fsync", "relaxed", "replicated", "replicated-memory", "quorum"],
         About(
             "fsync: everything is on disk before it is acknowledged or sent; a store with other settings is refused. "
             "replicated: it is on the disks of all attached replicas too, so that no failover loses it; unless exactly "
             "--replicas of them may be promoted, every change is refused. replicated-memory: in their memory, for "
-            "servers before Redis 7.2; a failover loses nothing unless the replica loses power too. relaxed: for "
-            "development; a crash of the store may lose the last second or more. Default: fsync."
+            "servers before Redis 7.2; a failover loses nothing unless the replica loses power too. quorum: it is on "
+            "the disks of a majority of an odd number of servers with Sentinels, so that play goes on while one of "
+            "three is away, or two of five. relaxed: for development; a crash of the store may lose the last second "
+            "or more. Default: fsync."
         ),
     ] = "fsync"
     replicas: Annotated[
         int,
         About(
-            "For replicated durability: how many replicas may be promoted. All of them must be attached; the "
-            "store's min-replicas-to-write must be as high. Default: 1.",
+            "How many replicas of the store may be promoted. For replicated durability all of them must be attached, "
+            "and the store's min-replicas-to-write must be as high. For quorum it is an even number, of which half is "
+            "enough. Default: 1.",
             most=16,
         ),
     ] = 1

@@ -22,7 +22,7 @@ from rollbook.server.addresses import Network, read_network
 from rollbook.server.configuration.flags import FLAGS, Flags
 from rollbook.server.configuration.limit_table import LIMITS, Limits
 from rollbook.server.configuration.table import AUTO, WITHHELD, Setting
-from rollbook.storage.redis.address import parse
+from rollbook.storage.redis.address import Kind, parse
 from rollbook.storage.redis.durability import Durability
 
 LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
@@ -113,7 +113,7 @@ class Settings:
     """The URL of an external store, which may contain a password; None: the service's own store."""
     durability: Durability = "fsync"
     replicas: int = 1
-    """How many replicas must have each write, with replicated durability."""
+    """How many replicas may be promoted; with replicated durability all must have each write, with `quorum` half."""
     store_wait_seconds: int = 60
     """How many seconds a start waits for a store that is not ready."""
     tls: Tls | None = None
@@ -174,11 +174,13 @@ class Settings:
             )
         if flags.redis is not None:
             _check_store(flags.redis)
-        elif flags.durability.startswith("replicated"):
+        elif flags.durability not in {"fsync", "relaxed"}:
             raise SettingRefused(
                 "--durability",
                 f"{flags.durability} needs a store with replicas: give its URL by --redis; the service's own has none",
             )
+        if flags.durability == "quorum" and flags.redis is not None:
+            _check_quorum(flags.redis, flags.replicas)
         return cls(
             data=flags.data.expanduser().absolute(),
             listen=address,
@@ -304,6 +306,19 @@ def _network(text: str) -> Network:
         return read_network(text)
     except ValueError as wrong:
         raise SettingRefused("--trust-proxy", f"an address or a network such as 10.0.0.0/8: {wrong}") from None
+
+
+def _check_quorum(url: str, replicas: int) -> None:
+    if parse(url).kind is not Kind.SENTINEL:
+        raise SettingRefused(
+            "--durability",
+            "a quorum takes Sentinels, which let only a majority promote a replica: give redis+sentinel:// by --redis",
+        )
+    if replicas % 2:
+        raise SettingRefused(
+            "--replicas",
+            f"a quorum takes an odd number of servers, so an even number of replicas, such as 2 or 4, not {replicas}",
+        )
 
 
 def _check_store(url: str) -> None:

@@ -23,6 +23,7 @@ from rollbook.rules.catalogue import current
 from rollbook.server.health.collectors import SECONDS, Appends, Lag
 from rollbook.server.health.process_health import Vitals
 from rollbook.storage.port import (
+    MATCHES_LOST,
     NO_ANSWER,
     REPLICAS_DIFFER,
     STORE_REPLACED,
@@ -50,6 +51,7 @@ STORE_ERRORS: Final = {
     NO_ANSWER: "no_answer",
     REPLICAS_DIFFER: "not_durable",
     STORE_REPLACED: "replaced",
+    MATCHES_LOST: "matches_lost",
     "the store is out of memory": "out_of_memory",
     "the store has too few replicas": "too_few_replicas",
     "the store's cluster is down": "cluster_down",

@@ -8,14 +8,12 @@ from typing import Final
 
 from rollbook.storage.port import StoreUnavailable
 from rollbook.storage.redis.address import Host, Kind
+from rollbook.storage.redis.attached import NO_PORT
 from rollbook.storage.redis.connection import Unanswered, Unsent, Wire
 
 _PRIORITY: Final = ("replica-priority", b"0")
 _NO_FAILOVER: Final = ("cluster-replica-no-failover", b"yes")
 """The setting, and its value, with which a replica is never promoted; Redis Cluster ignores the priority."""
-
-_NO_PORT: Final = 0
-"""The port of a program that only copies the data, such as `valkey-cli --rdb`."""
 
 
 class Candidates:
@@ -28,9 +26,13 @@ class Candidates:
 
     async def promotable(self, hosts: Collection[Host], seconds: float) -> Mapping[Host, bool | None]:
         """Whether each of the attached replicas may be promoted; None if it does not answer within these seconds."""
-        await self._hang_up(self._wires.keys() - hosts)
-        answers = await asyncio.gather(*(self._ask(host, seconds) for host in hosts))
-        return dict(zip(hosts, answers, strict=True))
+        found = await self._ask_all(dict.fromkeys(hosts, seconds))
+        return {host: None if value is None else value != self._never for host, value in found.items()}
+
+    async def priorities(self, seconds: Mapping[Host, float]) -> Mapping[Host, int | None]:
+        """The priority of each of the attached replicas; None if it does not answer within its seconds."""
+        found = await self._ask_all(seconds)
+        return {host: int(value) if value is not None and value.isdigit() else None for host, value in found.items()}
 
     async def close(self) -> None:
         """Close all connections."""
@@ -41,9 +43,15 @@ class Candidates:
         for wire in [self._wires.pop(host) for host in hosts]:
             await wire.abandon()
 
-    async def _ask(self, host: Host, seconds: float) -> bool | None:
-        if host[1] == _NO_PORT:
-            return False
+    async def _ask_all(self, seconds: Mapping[Host, float]) -> Mapping[Host, bytes | None]:
+        await self._hang_up(self._wires.keys() - seconds.keys())
+        answers = await asyncio.gather(*(self._ask(host, limit) for host, limit in seconds.items()))
+        return dict(zip(seconds, answers, strict=True))
+
+    async def _ask(self, host: Host, seconds: float) -> bytes | None:
+        """The value of the setting; None without an answer."""
+        if host[1] == NO_PORT:
+            return self._never
         wire = self._wires.get(host)
         if wire is None:
             wire = self._wires[host] = self._connect(host)
@@ -54,4 +62,4 @@ class Candidates:
             return None
         if not isinstance(answer, list) or len(answer) < 2:  # noqa: PLR2004 - name and value
             return None
-        return bool(answer[1] != self._never)
+        return bytes(answer[1])

@@ -23,10 +23,10 @@ from rollbook.storage.port import NO_ANSWER, REPLICAS_DIFFER
 from rollbook.storage.redis.address import Host
 from rollbook.storage.redis.attached import Attached
 
-Converse: TypeAlias = Callable[[Sequence[tuple[str | int, ...]]], Awaitable[list[Any]]]
+Converse: TypeAlias = Callable[[Sequence[tuple[bytes | str | int, ...]]], Awaitable[list[Any]]]
 """Sends commands on the connection that wrote, and returns their answers."""
 
-_LIST: Final = ("INFO", "replication")
+LIST: Final = ("INFO", "replication")
 
 _SLICE_MS: Final = 250
 """How long one WAITAOF blocks before the attached replicas are read again: one of them may be gone."""
@@ -40,6 +40,23 @@ class Promotable(Protocol):
 
     async def promotable(self, hosts: frozenset[Host], seconds: float) -> Mapping[Host, bool | None]:
         """For each replica, None if it does not answer within these seconds."""
+
+    async def close(self) -> None:
+        """Close all connections."""
+
+
+class Confirming(Protocol):
+    """Decides about the writes of connections to one master."""
+
+    @property
+    def before(self) -> Sequence[tuple[bytes | str | int, ...]]:
+        """Commands to send before the writes; `lack` receives the answers."""
+
+    async def refusal(self, converse: Converse) -> str:
+        """Why nothing should be written; empty if it may."""
+
+    async def lack(self, converse: Converse, before: Sequence[Any]) -> Lack | None:
+        """None once the writes are confirmed; otherwise why they are not acknowledged."""
 
     async def close(self) -> None:
         """Close all connections."""
@@ -69,6 +86,9 @@ class Confirmation:
     In one round trip with the write it takes a second: replicas are asked for what they have before they get it.
     """
 
+    before: Final = ()
+    """Nothing has to be asked before the writes."""
+
     def __init__(self, command: str, replicas: int, seconds: float, candidates: Promotable) -> None:
         """`command` is WAITAOF or WAIT, `replicas` the declared number, `seconds` the time for a confirmation."""
         self._waits_for_disks = command == "WAITAOF"
@@ -81,13 +101,13 @@ class Confirmation:
     async def refusal(self, converse: Converse) -> str:
         """Why nothing should be written; empty if the replicas fit, or fitted at the last confirmation."""
         if self._misfit is not None:
-            (listed,) = await converse([_LIST])
+            (listed,) = await converse([LIST])
             if isinstance(listed, Exception):
                 return f"INFO was refused: {listed}"
             self._misfit = await self._find_misfit(Attached.of(listed), _ASK_SECONDS)
         return "" if self._misfit is None else self._misfit.why
 
-    async def lack(self, converse: Converse) -> Lack | None:
+    async def lack(self, converse: Converse, _before: Sequence[Any] = ()) -> Lack | None:
         """None once every attached replica has what the connection wrote; otherwise why it is not acknowledged."""
         now = asyncio.get_running_loop().time
         end = now() + self._seconds
@@ -95,9 +115,9 @@ class Confirmation:
         while True:
             block_ms = max(1, min(_SLICE_MS, int((end - now()) * 1_000)))
             # Within a transaction WAITAOF does not block.
-            counting = [("MULTI",), self._wait(wanted, 0), _LIST, ("EXEC",)]
-            answers = await converse([_LIST, self._wait(wanted, block_ms), *counting])
-            if (refused := _find_refusal(answers)) is not None:
+            counting = [("MULTI",), self._wait(wanted, 0), LIST, ("EXEC",)]
+            answers = await converse([LIST, self._wait(wanted, block_ms), *counting])
+            if (refused := find_refusal(answers)) is not None:
                 return Lack(f"whether replicas have it was not answered: {refused}")
             counted, listed = answers[-1]
             attached = Attached.of(listed)
@@ -137,22 +157,22 @@ class Confirmation:
         has = f"A master of the store has {len(promotable)} replicas that may take its place"
         if len(promotable) > self._replicas:
             return _Misfit(
-                f"{has} ({_format(promotable)}), and --replicas is {self._replicas}: one without the write might be"
-                f" chosen. Start with --replicas {len(promotable)} and set min-replicas-to-write {len(promotable)} on"
-                " every server, or shut down what is too many.",
+                f"{has} ({name_hosts(promotable)}), and --replicas is {self._replicas}: one without the write might"
+                f" be chosen. Start with --replicas {len(promotable)} and set min-replicas-to-write {len(promotable)}"
+                " on every server, or shut down what is too many.",
                 is_excess=True,
             )
         if silent:
             return _Misfit(
-                f"Replicas of the store do not report whether they may take the master's place ({_format(silent)}):"
-                " every service has to reach every replica, and may read its configuration.",
+                f"Replicas of the store do not report whether they may take the master's place"
+                f" ({name_hosts(silent)}): every service has to reach every replica, and may read its configuration.",
                 is_certain=False,
             )
         if len(promotable) < self._replicas:
             return _Misfit(
-                f"{has} ({_format(promotable) or 'none'}), and --replicas is {self._replicas}: one that is not attached"
-                " might be chosen. Attach as many. A replica that is never promoted (replica-priority 0, in a Cluster"
-                " cluster-replica-no-failover yes) does not count, and is waited for as well."
+                f"{has} ({name_hosts(promotable) or 'none'}), and --replicas is {self._replicas}: one that is not"
+                " attached might be chosen. Attach as many. A replica that is never promoted (replica-priority 0, in a"
+                " Cluster cluster-replica-no-failover yes) does not count, and is waited for as well."
             )
         return None
 
@@ -165,15 +185,16 @@ class Fence:
     """
 
     key: bytes
-    confirmation: Confirmation
+    confirmation: Confirming
 
 
-def _find_refusal(answers: Sequence[Any]) -> Exception | None:
+def find_refusal(answers: Sequence[Any]) -> Exception | None:
     """The first refusal among the answers, also among those of the transaction."""
     executed = answers[-1] if isinstance(answers[-1], list) else []
     refused = (answer for answer in (*answers, *executed) if isinstance(answer, Exception))
     return next(refused, None if executed else ResponseError("the transaction was not carried out"))
 
 
-def _format(hosts: Sequence[Host]) -> str:
+def name_hosts(hosts: Sequence[Host]) -> str:
+    """The addresses in a sentence."""
     return ", ".join(f"{host}:{port}" for host, port in sorted(hosts))

@@ -16,7 +16,7 @@ from redis.exceptions import AskError, RedisError, ResponseError
 
 from rollbook.storage.port import NO_ANSWER, REPLICAS_DIFFER, StoreUnavailable
 from rollbook.storage.redis.cancellation import cancellation_heeded
-from rollbook.storage.redis.confirmation import Confirmation, Fence, Lack
+from rollbook.storage.redis.confirmation import Confirming, Fence, Lack
 from rollbook.storage.redis.credibility import REPLACED, Credibility
 from rollbook.storage.redis.durability import NOT_KEPT, NotDurable
 
@@ -92,7 +92,7 @@ class Wire:
         pool: Any,
         most_conversations: int,
         credibility: Credibility,
-        confirmation: Confirmation | None = None,
+        confirmation: Confirming | None = None,
     ) -> None:
         """At most `most_conversations` exchanges run at once; further ones wait.
 
@@ -173,14 +173,15 @@ class Wire:
             raise StoreUnavailable(refusal, REPLICAS_DIFFER)
         fenced = [] if fence is None else [("SET", fence.key, 1)]
         try:
-            answers = await converse([*commands, *fenced])
+            answers = await converse([*confirmation.before, *commands, *fenced])
+            before = [answers.pop(0) for _ in confirmation.before]
             written = answers.pop() if fenced else None
             if not any(answer and not isinstance(answer, Exception) for answer in answers):
                 return answers
             if isinstance(written, ResponseError) and not isinstance(written, AskError):
                 return [written] * len(answers)
             moved = isinstance(written, AskError)
-            lack = Lack(f"the fence is being moved: {written}") if moved else await confirmation.lack(converse)
+            lack = Lack(f"the fence is being moved: {written}") if moved else await confirmation.lack(converse, before)
         except Unanswered as failure:
             # None of the answers is confirmed.
             failure.answers = []

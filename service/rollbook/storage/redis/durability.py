@@ -3,7 +3,7 @@
 `fsync` is one disk. `replicated` is that disk and those of N replicas, so that any of them that becomes master has
 everything that was acknowledged or returned. `replicated-memory` is the master's disk and the memory of N replicas, for
 servers that cannot confirm replicas' disks: after a power failure of all servers only the master's disk has the latest
-writes.
+writes. `quorum` is the disks of a majority of the servers, so that play goes on while one of three is away.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from redis.exceptions import RedisError, ResponseError
 
-Durability: TypeAlias = Literal["fsync", "relaxed", "replicated", "replicated-memory"]
+Durability: TypeAlias = Literal["fsync", "relaxed", "replicated", "replicated-memory", "quorum"]
 
 NEEDED_FOR_FSYNC: Final = {
     "appendonly": "yes",
@@ -39,19 +39,24 @@ class Keeping:
 
     durability: Durability = "fsync"
     replicas: int = 1
-    """The number of replicas that must have a write, if the durability is replicated."""
+    """How many replicas may be promoted: all have to have a write, or with `quorum` half of them."""
 
     @property
     def is_replicated(self) -> bool:
         """Whether replicas must have a write."""
-        return self.durability.startswith("replicated")
+        return self.durability not in {"fsync", "relaxed"}
+
+    @property
+    def needed_replicas(self) -> int:
+        """The number of replicas that must have a write."""
+        return self.replicas // 2 if self.durability == "quorum" else self.replicas
 
     @property
     def needed(self) -> Mapping[str, str]:
         """Settings that a server needs, by name."""
         if self.durability == "relaxed":
             return {}
-        return NEEDED_FOR_FSYNC | ({_LEAST_REPLICAS: str(self.replicas)} if self.is_replicated else {})
+        return NEEDED_FOR_FSYNC | ({_LEAST_REPLICAS: str(self.needed_replicas)} if self.is_replicated else {})
 
     async def prove(self, connection: Any) -> None:
         """Initialise a new connection; raises NotDurable unless the server's settings keep what it acknowledges."""

@@ -35,6 +35,9 @@ INDEX: Final = b":index:"
 ROLL_KEY: Final = b"rollbook:roll"
 """The newest roll call, and the calls that processes have completed."""
 
+LOST_KEY: Final = b"rollbook:lost"
+"""Matches of which a new master lacks acknowledged events, with the sequence of the newest of them."""
+
 BANS_KEY: Final = b"rollbook:bans"
 """The ban list."""
 

@@ -36,6 +36,7 @@ from rollbook.storage.redis.keys import (
     FORMAT_KEY,
     KEYS_KEY,
     LACKING_KEY,
+    LOST_KEY,
     PARTITIONS,
     PARTITIONS_KEY,
     PROCESSES_KEY,
@@ -48,6 +49,7 @@ from rollbook.storage.redis.masters import ConnectionSettings, Servers, servers
 from rollbook.storage.redis.replication import check_replicated
 from rollbook.storage.redis.store_marker import Marker
 from rollbook.storage.redis.tails import Tails, whole_entries
+from rollbook.storage.redis.testimony import Testimony
 
 _APPENDED: Final = 0
 _CONFLICT: Final = 1
@@ -79,8 +81,9 @@ _HIGHEST: Final = 2**64 - 1
 class RedisLog(LobbyIndex):
     """A log that keeps every match in a stream."""
 
-    def __init__(self, servers: Servers, *, partitions: int, cluster: bool) -> None:
+    def __init__(self, servers: Servers, *, partitions: int, cluster: bool, testimony: Testimony | None = None) -> None:
         """Use `RedisLog.connect`, which also checks the store."""
+        self._testimony = testimony
         super().__init__(Dispatch(servers), partitions, cluster=cluster)
         self._tails = Tails(self._dispatch, partitions, by_partition=cluster)
         self._announcements = Announcements(servers)
@@ -100,14 +103,17 @@ class RedisLog(LobbyIndex):
         """Connect to the store at a URL (see `address`); raises StoreUnavailable with the reason if it is unfit.
 
         `append_seconds` is how long an append waits for an answer before its outcome is unknown. With a replicated
-        durability, data is acknowledged and returned only when `replicas` replicas have it.
+        durability, data is acknowledged and returned only when `replicas` replicas have it, with `quorum` half of them.
         """
         address = parse(url)
         if durability not in get_args(Durability):
             raise ValueError(f"durability is one of {', '.join(get_args(Durability))}, not {durability!r}")
         keeping = Keeping(durability, replicas)
-        found = servers(ConnectionSettings(address, keeping, append_seconds))
-        log = cls(found, partitions=partitions, cluster=address.kind is Kind.CLUSTER)
+        testimony = Testimony(partitions) if durability == "quorum" else None
+        if testimony is not None and (address.kind is not Kind.SENTINEL or replicas < 2 or replicas % 2):  # noqa: PLR2004
+            raise ValueError("a quorum takes Sentinels, and two replicas, four, or another even number")
+        found = servers(ConnectionSettings(address, keeping, append_seconds, testimony))
+        log = cls(found, partitions=partitions, cluster=address.kind is Kind.CLUSTER, testimony=testimony)
         try:
             await found.begin()
             await check_replicated(found, keeping)
@@ -134,6 +140,8 @@ class RedisLog(LobbyIndex):
     ) -> AppendResult:
         """Append after the entry numbered `expected` (0: the match is new), all or nothing, durably."""
         check_append(match_id, expected, entries)
+        if self._testimony is not None:
+            self._testimony.check_writable()
         keys = [stream_key(match_id, self._partitions)]
         if lobby is not None or not expected:
             keys.append(lobby_key(self._partition(match_id)))
@@ -152,6 +160,9 @@ class RedisLog(LobbyIndex):
         finally:
             self._announcements.finish_append(match_id)
         if outcome == _APPENDED:
+            if self._testimony is not None:
+                self._testimony.check_acknowledged()
+                self._testimony.remember(match_id, number, entries[-1].event)
             return Appended(number)
         return Conflict(number) if outcome == _CONFLICT else TooEarly(number)
 
@@ -169,6 +180,9 @@ class RedisLog(LobbyIndex):
         head = _head(facts)
         if len(entries) < limit and after + len(entries) < head and (entries or not await self._is_trimmed(key)):
             raise Hole(match_id, after + len(entries), head)
+        if self._testimony is not None:
+            self._testimony.check_readable(match_id)
+            self._testimony.remember_read(match_id, after, entries)
         return entries
 
     async def head(self, match_id: str) -> int:
@@ -179,7 +193,11 @@ class RedisLog(LobbyIndex):
 
     async def behind(self, after: Mapping[str, int]) -> dict[str, list[Entry]]:
         """Up to MOST_BEHIND entries after the given sequence of each match that has new ones."""
-        return await self._tails.behind(after)
+        found = await self._tails.behind(after)
+        if self._testimony is not None:
+            for match_id, entries in found.items():
+                self._testimony.remember_read(match_id, after[match_id], entries)
+        return found
 
     async def listen(self, heard: Callable[[Announcement], None], began: Callable[[], None]) -> None:
         """Call `heard` for every append by any process after `began`, until the connection ends."""
@@ -203,6 +221,17 @@ class RedisLog(LobbyIndex):
     async def prove(self) -> None:
         """Write on every master, and compare the markers; raises StoreUnavailable with the reason if that fails."""
         await self.marker.compare(await self._dispatch.prove(self._partitions))
+        if self._testimony is not None:
+            self._testimony.check_writable()
+
+    async def lost_matches(self) -> dict[str, int]:
+        """Matches of which a new master lacks acknowledged events, with the sequence of the newest of them."""
+        stored = await self._dispatch.ask(LOST_KEY, "HGETALL", LOST_KEY)
+        return {name.decode(): int(sequence) for name, sequence in zip(stored[::2], stored[1::2], strict=True)}
+
+    async def accept_losses(self) -> None:
+        """Remove the record of lost matches, so that all processes append again."""
+        await self._dispatch.ask(LOST_KEY, "DEL", LOST_KEY, appends=True)
 
     async def lease(self, holder: str, lease_ms: int) -> bool:
         """Request or renew the sweeper's lease by the store's clock; returns whether this holder has it."""

@@ -20,12 +20,14 @@ from rollbook.storage.port import NOT_OURS, StoreUnavailable
 from rollbook.storage.redis.address import Address, Host, Kind
 from rollbook.storage.redis.cancellation import cancellation_heeded
 from rollbook.storage.redis.candidates import Candidates
-from rollbook.storage.redis.confirmation import Confirmation
+from rollbook.storage.redis.confirmation import Confirmation, Confirming
 from rollbook.storage.redis.connection import Wire
 from rollbook.storage.redis.credibility import UNCONTESTED, Credibility
 from rollbook.storage.redis.durability import NOT_KEPT, Keeping, NotDurable, check_durable
 from rollbook.storage.redis.group_commit import GroupCommit
+from rollbook.storage.redis.quorum import QuorumConfirmation
 from rollbook.storage.redis.sentinels import Sentinels
+from rollbook.storage.redis.testimony import Testimony
 
 _ANSWER_SECONDS: Final = 5.0
 """Time limit for an answer, except to appends."""
@@ -51,6 +53,8 @@ class ConnectionSettings:
     address: Address
     keeping: Keeping
     append_seconds: float
+    testimony: Testimony | None = None
+    """What a new master is compared with; only with durability `quorum`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,7 @@ class Server:
     reads: Wire
     news: Wire
     keeping: Keeping
-    confirmation: Confirmation | None = None
+    confirmation: Confirming | None = None
     """Confirms that replicas have what was read before it is returned; None without replication."""
 
     async def beat(self, key: bytes, marker: bytes) -> tuple[Any, Any]:
@@ -160,14 +164,17 @@ def _server(settings: ConnectionSettings, pool: Any, credibility: Credibility, *
     return Server(commit, reading, listening, settings.keeping, confirmation)
 
 
-def _confirmation(settings: ConnectionSettings) -> Confirmation | None:
+def _confirmation(settings: ConnectionSettings) -> Confirming | None:
     """The confirmation by replicas that precedes every acknowledgement; None without replication."""
     keeping = settings.keeping
     if not keeping.is_replicated:
         return None
     command = "WAITAOF" if keeping.durability == "replicated" else "WAIT"
     candidates = Candidates(settings.address.kind, lambda host: _of_one_host(settings, host).reads)
-    return Confirmation(command, keeping.replicas, settings.append_seconds * _CONFIRMED, candidates)
+    seconds = settings.append_seconds * _CONFIRMED
+    if settings.testimony is not None:
+        return QuorumConfirmation(keeping.replicas, seconds, candidates, settings.testimony)
+    return Confirmation(command, keeping.replicas, seconds, candidates)
 
 
 def _of_one_host(settings: ConnectionSettings, host: Host, credibility: Credibility = UNCONTESTED) -> Server:
@@ -215,6 +222,7 @@ class _NamedMaster:
         self._settings = settings
         self._sentinels = Sentinels(settings.address, self._abandon)
         self._servers: dict[Host, Server] = {}
+        self._examining = asyncio.Lock()
 
     async def begin(self) -> None:
         """Ask for the master, and follow changes from now on."""
@@ -225,9 +233,30 @@ class _NamedMaster:
         host = await self._sentinels.master()
         server = self._servers.get(host)
         if server is None:
-            credibility = Credibility(partial(self._sentinels.names, host))
-            server = self._servers[host] = _of_one_host(self._settings, host, credibility)
+            if self._settings.testimony is not None:
+                return await self._examined(host, self._settings.testimony)
+            server = self._servers[host] = self._connection_to(host)
         return server
+
+    def _connection_to(self, host: Host) -> Server:
+        return _of_one_host(self._settings, host, Credibility(partial(self._sentinels.names, host)))
+
+    async def _examined(self, host: Host, testimony: Testimony) -> Server:
+        """The server, once it has been compared with the testimony; raises StoreUnavailable."""
+        async with self._examining:
+            if (known := self._servers.get(host)) is not None:
+                return known
+            server = self._connection_to(host)
+            try:
+                await testimony.examine(server.reads, server.appends.wire)
+            except BaseException:
+                await server.abandon()
+                raise
+            if await self._sentinels.master() != host:
+                await server.abandon()
+                raise StoreUnavailable("the Sentinels name another master again")
+            self._servers[host] = server
+            return server
 
     async def redirect(self, redirection: AskError) -> Server:
         raise _of_a_cluster(redirection) from redirection

@@ -15,7 +15,7 @@ from rollbook.storage.redis.masters import Server, Servers
 
 async def check_replicated(servers: Servers, keeping: Keeping) -> None:
     """Raise StoreUnavailable if a master has no WAITAOF and the durability needs it."""
-    if keeping.durability != "replicated":
+    if keeping.durability not in {"replicated", "quorum"}:
         return
     for master in await servers.every():
         answer = await _answer(master, ("WAITAOF", 0, 0, 0))
