@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tests.faults import crowds, failovers, services, stores
+from tests.faults import crowds, failovers, quorums, services, stores
 from tests.faults.outcome import Fault
 
 FAULTS: Final[dict[str, Fault]] = {
@@ -16,4 +16,5 @@ FAULTS: Final[dict[str, Fault]] = {
     "slots": stores.slots,
     "append-only": stores.append_only,
     "failovers": failovers.run,
+    "quorum": quorums.run,
 }

@@ -113,6 +113,24 @@ class Watched(Copied):
             until(lambda: client.info("replication")["role"] == "master")
         return new
 
+    def promote_behind(self, lagging: Server, following: Server) -> None:
+        """Kill the master, and let the Sentinels promote the replica that lacks events; the other one follows it."""
+        old = self.master
+        with following.client() as client:
+            client.config_set("replica-priority", "0")
+        for sentinel in self.sentinels:
+            with sentinel.client() as client:
+                until(lambda client=client: _priority(client, following.port) == 0)  # type: ignore[misc]
+        old.kill()
+        # What it has received and not read is lost, as in a power cut.
+        lagging.kill()
+        lagging.start_again()
+        with lagging.client() as client:
+            client.execute_command("REPLICAOF", "127.0.0.1", old.port)
+        self.until_replaced(old)
+        with following.client() as client:
+            client.config_set("replica-priority", "100")
+
     def rejoin(self, old: Server) -> None:
         """Make a replaced server a replica of the new master, as a Sentinel does after ten seconds."""
         with old.client() as client:
@@ -144,6 +162,11 @@ def _named(sentinel: Server) -> tuple[int, int]:
         (master,) = _facts([client.execute_command("SENTINEL", "MASTER", "main")])
         said: Any = client.execute_command("SENTINEL", "GET-MASTER-ADDR-BY-NAME", "main")
     return int(master[b"config-epoch"]), int(said[1])
+
+
+def _priority(sentinel: Any, port: int) -> int:
+    replicas = _facts(sentinel.execute_command("SENTINEL", "REPLICAS", "main"))
+    return next(int(one[b"slave-priority"]) for one in replicas if int(one[b"port"]) == port)
 
 
 def _facts(said: Any) -> list[dict[bytes, bytes]]:

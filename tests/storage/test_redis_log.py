@@ -392,7 +392,7 @@ async def test_durability_is_looked_at_on_every_new_connection(tmp_path: Path) -
 
 async def test_durability_goes_by_its_names() -> None:
     """A misspelt durability must not mean less than the default."""
-    with pytest.raises(ValueError, match="one of fsync, relaxed, replicated, replicated-memory, not 'fast'"):
+    with pytest.raises(ValueError, match="one of fsync, relaxed, replicated, replicated-memory, quorum, not 'fast'"):
         await RedisLog.connect("redis://127.0.0.1:1", "fast")  # type: ignore[arg-type]
 
 

@@ -11,7 +11,7 @@ from rollbook.cli.exits import Exit, Failed, usage
 from rollbook.cli.game_names import GameName
 from rollbook.cli.service_options import LOCAL_SERVICE, ServiceOptions
 from rollbook.v1.admin_pb2 import BanTarget
-from rollbook.v1.match_pb2 import ListMatchesRequest, MatchState
+from rollbook.v1.match_pb2 import ListMatchesRequest, MatchState, MatchSummary
 from rollbook_clients.commands.admin_measures import accept_loss
 from rollbook_clients.commands.operator_acts import AsJson, is_lost, list_matches, run_as_operator, say_next, seal
 from rollbook_clients.commands.operator_text import ban_line, json_of, match_line, match_lines, say_facts, state_lines
@@ -90,8 +90,8 @@ def matches(  # noqa: PLR0913 - every flag is a parameter
 def lost(*, limit: int = 50, page: str = "", as_json: AsJson = False, at: ServiceOptions = LOCAL_SERVICE) -> int:
     """List matches whose log is lost, or was lost and is sealed as such.
 
-    Matches that wait for `rollbook admin drop` are marked `LOST`. The service searches all matches, so a page can have
-    fewer rows than asked for, or none, although more pages follow.
+    Matches that wait for `rollbook admin drop` or `accept-loss` are marked `LOST`. The service searches all matches, so
+    a page can have fewer rows than asked for, or none, although more pages follow.
 
     Example: `rollbook admin lost`
 
@@ -105,7 +105,14 @@ def lost(*, limit: int = 50, page: str = "", as_json: AsJson = False, at: Servic
         One JSON object a line; the last names the page behind.
     """
     request = ListMatchesRequest(lost=True, page_size=limit, page_token=page)
-    return run_as_operator("lost", at, lambda operator: list_matches(operator, request, as_json=as_json))
+
+    async def work(operator: Operator) -> Exit:
+        for match_id in (await operator.state()).lacking if not page else ():
+            summary = MatchSummary(match_id=match_id, is_lost=True)
+            print(json_of(summary) if as_json else f"LOST  {match_id}  lacks acknowledged events, see accept-loss")
+        return await list_matches(operator, request, as_json=as_json)
+
+    return run_as_operator("lost", at, work)
 
 
 @admin.command

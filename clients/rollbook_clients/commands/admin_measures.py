@@ -10,10 +10,12 @@ from rollbook_clients.sdk.operator import Operator
 
 
 def accept_loss(*, as_json: AsJson = False, at: ServiceOptions = LOCAL_SERVICE) -> int:
-    """Accept that the store has lost its data, such as by FLUSHALL, and let the service go on with what is there.
+    """Accept that the store has lost data, and let the service go on with what is there.
 
-    The matches that were in the store are gone; archived ones stay. Restore a backup of the store instead if there is
-    one: once it is back, the service goes on by itself. Exit code 1 if the store has lost nothing.
+    After FLUSHALL or the like, the matches that were in the store are gone; archived ones stay. Restore a backup of the
+    store instead if there is one: once it is back, the service goes on by itself. With durability `quorum`, the matches
+    of which a new master lacks acknowledged events (`rollbook admin lost`) are ended, and their ids are printed. Exit
+    code 1 if the store has lost nothing.
 
     Example: `rollbook admin accept-loss`
 
@@ -24,9 +26,10 @@ def accept_loss(*, as_json: AsJson = False, at: ServiceOptions = LOCAL_SERVICE) 
     """
 
     async def work(operator: Operator) -> Exit:
-        if not await operator.accept_loss():
+        ended = await operator.accept_loss()
+        if ended is None:
             raise Failed(Exit.WRONG, "the store is the one that it was: there is no loss to accept")
-        say_facts({"accepted": True}, as_json=as_json)
+        say_facts({"accepted": True, "ended": list(ended)}, as_json=as_json)
         return Exit.GOOD
 
     return run_as_operator("accept-loss", at, work)

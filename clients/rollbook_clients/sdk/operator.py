@@ -81,9 +81,10 @@ class Operator:
         request = ListBansRequest(page_size=page_size, page_token=page_token)
         return await self._caller.call(lambda line: line.admin.ListBans, request)
 
-    async def accept_loss(self) -> bool:
-        """Accept that the store has lost its data; returns whether calls were refused because of that until now."""
-        return (await self._caller.call(lambda line: line.admin.AcceptLoss, AcceptLossRequest())).accepted
+    async def accept_loss(self) -> Sequence[str] | None:
+        """Accept that the store has lost data; returns the matches that were ended, None if nothing was lost."""
+        answer = await self._caller.call(lambda line: line.admin.AcceptLoss, AcceptLossRequest())
+        return tuple(answer.ended) if answer.accepted else None
 
     async def state(self) -> GetStateResponse:
         """The state of the service."""

@@ -38,6 +38,7 @@ from rollbook.server.lobby.match_listing import Lists
 from rollbook.server.lobby.rematches import Rematches
 from rollbook.server.out.frames import FrameMessages
 from rollbook.server.out.projection import Heads
+from rollbook.server.play.accepted_loss import accept_loss
 from rollbook.server.play.bots import Bots
 from rollbook.server.play.commands import Commands
 from rollbook.server.play.holdings import SubjectHoldings
@@ -318,8 +319,10 @@ async def assemble(foundation: Foundation) -> Assembly:
     replays = parts.replay_servicer(log)
     masters = partial(master_statuses, foundation.log.dispatch)
     vitals, counts, last_beat = foundation.metrics.vitals, parts.lobby.counts, foundation.log.last_beat
-    accept = foundation.log.marker.accept
-    condition = Condition(__version__, os.getpid(), settings, vitals, masters, counts, last_beat, accept)
+    accept = partial(accept_loss, foundation.log.marker, foundation.log.losses, parts.matches, parts.clock)
+    condition = Condition(
+        __version__, os.getpid(), settings, vitals, masters, counts, last_beat, accept, foundation.log.losses.sequences
+    )
     admin = parts.admin_servicer(condition)
     sweeper = parts.sweeper()
     sweeper.loop.start()

@@ -386,16 +386,22 @@ class AcceptLossResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     ACCEPTED_FIELD_NUMBER: _builtins.int
+    ENDED_FIELD_NUMBER: _builtins.int
     accepted: _builtins.bool
     """Until now the process that answers refused calls because of a loss; if not, nothing has changed."""
+    @_builtins.property
+    def ended(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The matches that were ended because the store lacks events of them."""
+
     def __init__(
         self,
         *,
         accepted: _builtins.bool = ...,
+        ended: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["accepted", b"accepted"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["accepted", b"accepted", "ended", b"ended"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -536,6 +542,7 @@ class GetStateResponse(_message.Message):
     LOST_TAILS_FIELD_NUMBER: _builtins.int
     BANS_FIELD_NUMBER: _builtins.int
     LIMITS_FIELD_NUMBER: _builtins.int
+    LACKING_FIELD_NUMBER: _builtins.int
     version: _builtins.str
     """The version of the program."""
     process: _builtins.int
@@ -578,6 +585,10 @@ class GetStateResponse(_message.Message):
     def limits(self) -> _containers.RepeatedCompositeFieldContainer[Global___GetStateResponse.Limit]:
         """All limits in force, in the order of `--show-config`."""
 
+    @_builtins.property
+    def lacking(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """With durability `quorum`: matches of which the store lacks acknowledged events, until AcceptLoss; at most 200."""
+
     def __init__(
         self,
         *,
@@ -597,10 +608,11 @@ class GetStateResponse(_message.Message):
         lost_tails: _builtins.int = ...,
         bans: _builtins.int = ...,
         limits: _abc.Iterable[Global___GetStateResponse.Limit] | None = ...,
+        lacking: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["archive", b"archive", "archive_backlog", b"archive_backlog", "archive_is_up", b"archive_is_up", "bans", b"bans", "clock_ahead_ms", b"clock_ahead_ms", "durability", b"durability", "limits", b"limits", "lost_tails", b"lost_tails", "masters", b"masters", "matches", b"matches", "process", b"process", "store_is_up", b"store_is_up", "sweeps", b"sweeps", "swept_ms", b"swept_ms", "version", b"version", "worker", b"worker"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["archive", b"archive", "archive_backlog", b"archive_backlog", "archive_is_up", b"archive_is_up", "bans", b"bans", "clock_ahead_ms", b"clock_ahead_ms", "durability", b"durability", "lacking", b"lacking", "limits", b"limits", "lost_tails", b"lost_tails", "masters", b"masters", "matches", b"matches", "process", b"process", "store_is_up", b"store_is_up", "sweeps", b"sweeps", "swept_ms", b"swept_ms", "version", b"version", "worker", b"worker"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -106,8 +106,10 @@ class AdminServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def AcceptLoss(self, request, context):
-        """Accept that the store has lost its data, after calls were refused as STORE_REPLACED: matches that were in it are
-        gone, and all processes go on with what it has now, within 2 seconds. It is logged with the operator's subject.
+        """Accept that the store has lost data. After calls were refused as STORE_REPLACED, matches that were in it are gone.
+        With durability `quorum`, after calls were refused as NOT_DURABLE because a new master lacks acknowledged events,
+        the matches concerned are ended. All processes go on with what the store has now, within 2 seconds. It is logged
+        with the operator's subject.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

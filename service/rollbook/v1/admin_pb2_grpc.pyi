@@ -52,8 +52,10 @@ class AdminServiceStub:
     ListOpened: _grpc.UnaryUnaryMultiCallable[_admin_pb2.ListOpenedRequest, _admin_pb2.ListOpenedResponse]
     """List the matches, not over, that a subject or an address has opened, so that AbortMatch can end them."""
     AcceptLoss: _grpc.UnaryUnaryMultiCallable[_admin_pb2.AcceptLossRequest, _admin_pb2.AcceptLossResponse]
-    """Accept that the store has lost its data, after calls were refused as STORE_REPLACED: matches that were in it are
-    gone, and all processes go on with what it has now, within 2 seconds. It is logged with the operator's subject.
+    """Accept that the store has lost data. After calls were refused as STORE_REPLACED, matches that were in it are gone.
+    With durability `quorum`, after calls were refused as NOT_DURABLE because a new master lacks acknowledged events,
+    the matches concerned are ended. All processes go on with what the store has now, within 2 seconds. It is logged
+    with the operator's subject.
     """
     GetState: _grpc.UnaryUnaryMultiCallable[_admin_pb2.GetStateRequest, _admin_pb2.GetStateResponse]
     """Look at the process that answers, its store, its archive, and the limits in force."""
@@ -80,8 +82,10 @@ class AdminServiceAsyncStub(AdminServiceStub):
     ListOpened: _aio.UnaryUnaryMultiCallable[_admin_pb2.ListOpenedRequest, _admin_pb2.ListOpenedResponse]  # type: ignore[assignment]
     """List the matches, not over, that a subject or an address has opened, so that AbortMatch can end them."""
     AcceptLoss: _aio.UnaryUnaryMultiCallable[_admin_pb2.AcceptLossRequest, _admin_pb2.AcceptLossResponse]  # type: ignore[assignment]
-    """Accept that the store has lost its data, after calls were refused as STORE_REPLACED: matches that were in it are
-    gone, and all processes go on with what it has now, within 2 seconds. It is logged with the operator's subject.
+    """Accept that the store has lost data. After calls were refused as STORE_REPLACED, matches that were in it are gone.
+    With durability `quorum`, after calls were refused as NOT_DURABLE because a new master lacks acknowledged events,
+    the matches concerned are ended. All processes go on with what the store has now, within 2 seconds. It is logged
+    with the operator's subject.
     """
     GetState: _aio.UnaryUnaryMultiCallable[_admin_pb2.GetStateRequest, _admin_pb2.GetStateResponse]  # type: ignore[assignment]
     """Look at the process that answers, its store, its archive, and the limits in force."""
@@ -135,8 +139,10 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _admin_pb2.AcceptLossRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_admin_pb2.AcceptLossResponse, _abc.Awaitable[_admin_pb2.AcceptLossResponse]]:
-        """Accept that the store has lost its data, after calls were refused as STORE_REPLACED: matches that were in it are
-        gone, and all processes go on with what it has now, within 2 seconds. It is logged with the operator's subject.
+        """Accept that the store has lost data. After calls were refused as STORE_REPLACED, matches that were in it are gone.
+        With durability `quorum`, after calls were refused as NOT_DURABLE because a new master lacks acknowledged events,
+        the matches concerned are ended. All processes go on with what the store has now, within 2 seconds. It is logged
+        with the operator's subject.
         """
 
     @_abc_1.abstractmethod

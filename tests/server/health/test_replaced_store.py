@@ -131,7 +131,7 @@ def test_after_flushall_nothing_is_opened_until_an_operator_accepts_the_loss(val
         with valkey.client() as client:
             assert not client.exists(*(lobby_key(partition) for partition in range(256)))
         code, said = accept(others[0], data)
-        assert (0, {"accepted": True}) == (code, json.loads(said))
+        assert (0, {"accepted": True, "ended": []}) == (code, json.loads(said))
         for each in (one, *others):
             until(partial(is_, SERVING, each), each)
             assert open_match(each, token, f"request-of-{each.process.pid}") != before

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
@@ -44,8 +44,14 @@ class Condition:
     """How many matches the store lists, by state and game; "" means all games."""
     last_beat: Callable[[], Awaitable[int | None]]
     """When any process last swept, in Unix milliseconds by the store's clock."""
-    accept_loss: Callable[[], Awaitable[bool]]
-    """Accepts that the store has lost its data; returns whether it had."""
+    accept_loss: Callable[[], Awaitable[Sequence[str] | None]]
+    """Accepts that the store has lost data; returns the matches that it ended, None if nothing was lost."""
+    lacking: Callable[[], Awaitable[Mapping[str, int]]]
+    """The matches of which the store lacks acknowledged events."""
+
+
+MOST_LACKING: Final = 200
+"""Limit for the matches that GetState names."""
 
 
 class AdminServicer(AdminServiceServicer):
@@ -136,9 +142,9 @@ class AdminServicer(AdminServiceServicer):
         """Let all processes go on with a store that has lost its data."""
         del request
         caller = self._callers.operator(context)
-        accepted = await self._condition.accept_loss()
-        self._acted(caller, "accepted a loss", accepted=accepted)
-        return proto.AcceptLossResponse(accepted=accepted)
+        ended = await self._condition.accept_loss()
+        self._acted(caller, "accepted a loss", accepted=ended is not None, ended=ended or [])
+        return proto.AcceptLossResponse(accepted=ended is not None, ended=ended)
 
     async def GetState(  # noqa: N802 - named by the contract
         self, request: proto.GetStateRequest, context: Context
@@ -183,6 +189,7 @@ class AdminServicer(AdminServiceServicer):
         """Add what the store knows for all processes; without an answer in ANSWER_SECONDS these fields stay empty."""
         with suppress(StoreUnavailable, TimeoutError):
             async with asyncio.timeout(ANSWER_SECONDS):
+                response.lacking.extend(sorted(await self._condition.lacking())[:MOST_LACKING])
                 response.swept_ms = await self._condition.last_beat() or 0
                 for (state, _), count in (await self._condition.counts()).items():
                     response.matches[MatchState.Name(state).removeprefix("MATCH_STATE_").lower()] = count

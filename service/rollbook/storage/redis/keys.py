@@ -38,6 +38,9 @@ ROLL_KEY: Final = b"rollbook:roll"
 LOST_KEY: Final = b"rollbook:lost"
 """Matches of which a new master lacks acknowledged events, with the sequence of the newest of them."""
 
+ACCEPTED_KEY: Final = b"rollbook:lost:accepted"
+"""Lost matches whose loss was accepted, until they have been ended."""
+
 BANS_KEY: Final = b"rollbook:bans"
 """The ban list."""
 

@@ -36,7 +36,6 @@ from rollbook.storage.redis.keys import (
     FORMAT_KEY,
     KEYS_KEY,
     LACKING_KEY,
-    LOST_KEY,
     PARTITIONS,
     PARTITIONS_KEY,
     PROCESSES_KEY,
@@ -45,6 +44,7 @@ from rollbook.storage.redis.keys import (
     stream_key,
 )
 from rollbook.storage.redis.lobby_index import LobbyIndex, index_arguments
+from rollbook.storage.redis.losses import Losses
 from rollbook.storage.redis.masters import ConnectionSettings, Servers, servers
 from rollbook.storage.redis.replication import check_replicated
 from rollbook.storage.redis.store_marker import Marker
@@ -89,6 +89,8 @@ class RedisLog(LobbyIndex):
         self._announcements = Announcements(servers)
         self.marker = Marker(self._dispatch, partitions, cluster=cluster)
         """By which a service recognises its store; it expects nothing until it is settled."""
+        self.losses = Losses(self._dispatch)
+        """Matches of which a new master lacks acknowledged events."""
 
     @classmethod
     async def connect(
@@ -177,11 +179,12 @@ class RedisLog(LobbyIndex):
         if isinstance(answer, KeyMisused):
             raise Hole(match_id, 0) from answer
         entries = whole_entries(match_id, after, answer)
+        if self._testimony is not None and match_id in self._testimony.lost:
+            raise Hole(match_id, after + len(entries))
         head = _head(facts)
         if len(entries) < limit and after + len(entries) < head and (entries or not await self._is_trimmed(key)):
             raise Hole(match_id, after + len(entries), head)
         if self._testimony is not None:
-            self._testimony.check_readable(match_id)
             self._testimony.remember_read(match_id, after, entries)
         return entries
 
@@ -195,6 +198,7 @@ class RedisLog(LobbyIndex):
         """Up to MOST_BEHIND entries after the given sequence of each match that has new ones."""
         found = await self._tails.behind(after)
         if self._testimony is not None:
+            found |= {match_id: [] for match_id in self._testimony.lost & found.keys()}
             for match_id, entries in found.items():
                 self._testimony.remember_read(match_id, after[match_id], entries)
         return found
@@ -223,15 +227,6 @@ class RedisLog(LobbyIndex):
         await self.marker.compare(await self._dispatch.prove(self._partitions))
         if self._testimony is not None:
             self._testimony.check_writable()
-
-    async def lost_matches(self) -> dict[str, int]:
-        """Matches of which a new master lacks acknowledged events, with the sequence of the newest of them."""
-        stored = await self._dispatch.ask(LOST_KEY, "HGETALL", LOST_KEY)
-        return {name.decode(): int(sequence) for name, sequence in zip(stored[::2], stored[1::2], strict=True)}
-
-    async def accept_losses(self) -> None:
-        """Remove the record of lost matches, so that all processes append again."""
-        await self._dispatch.ask(LOST_KEY, "DEL", LOST_KEY, appends=True)
 
     async def lease(self, holder: str, lease_ms: int) -> bool:
         """Request or renew the sweeper's lease by the store's clock; returns whether this holder has it."""

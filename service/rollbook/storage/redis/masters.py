@@ -234,14 +234,14 @@ class _NamedMaster:
         server = self._servers.get(host)
         if server is None:
             if self._settings.testimony is not None:
-                return await self._examined(host, self._settings.testimony)
+                return await self._examine(host, self._settings.testimony)
             server = self._servers[host] = self._connection_to(host)
         return server
 
     def _connection_to(self, host: Host) -> Server:
         return _of_one_host(self._settings, host, Credibility(partial(self._sentinels.names, host)))
 
-    async def _examined(self, host: Host, testimony: Testimony) -> Server:
+    async def _examine(self, host: Host, testimony: Testimony) -> Server:
         """The server, once it has been compared with the testimony; raises StoreUnavailable."""
         async with self._examining:
             if (known := self._servers.get(host)) is not None:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from rollbook.storage.port import REPLICAS_DIFFER
@@ -45,13 +44,6 @@ class Priorities(Protocol):
         """Close all connections."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Misfit:
-    """Why the attached replicas are not those of a quorum."""
-
-    why: str
-
-
 class QuorumConfirmation:
     """Confirms the writes of connections to one master."""
 
@@ -65,14 +57,14 @@ class QuorumConfirmation:
         self._seconds = seconds
         self._candidates = candidates
         self._testimony = testimony
-        self._misfit: _Misfit | None = None
-        """Of the last confirmation."""
+        self._misfit = ""
+        """Why the replicas did not fit at the last confirmation."""
         self._silent: frozenset[Host] = frozenset()
         """Replicas that did not answer at the last confirmation."""
 
     async def refusal(self, converse: Converse) -> str:
         """Why nothing should be written; empty if the replicas fit, or fitted at the last confirmation."""
-        if self._misfit is not None:
+        if self._misfit:
             (listed,) = await converse([LIST])
             if isinstance(listed, Exception):
                 return f"INFO was refused: {listed}"
@@ -80,7 +72,7 @@ class QuorumConfirmation:
             self._misfit = self._find_misfit(
                 hosts, await self._candidates.priorities(dict.fromkeys(hosts, _ASK_SECONDS))
             )
-        return "" if self._misfit is None else self._misfit.why
+        return self._misfit
 
     async def lack(self, converse: Converse, before: Sequence[Any]) -> Lack | None:
         """None once a majority of the servers has what the connection wrote; otherwise why it is not acknowledged."""
@@ -109,8 +101,8 @@ class QuorumConfirmation:
             found = await self._candidates.priorities(asked)
             self._silent = hosts - {host for host, priority in found.items() if priority is not None}
             self._misfit = self._find_misfit(hosts, found)
-            if self._misfit is not None:
-                return Lack(self._misfit.why, REPLICAS_DIFFER)
+            if self._misfit:
+                return Lack(self._misfit, REPLICAS_DIFFER)
             silent = sum(found.get(host) is None for host in likely)
             surplus = attached.online - len({copy.host for copy in attached.listed if copy.is_online})
             having = counted - silent - surplus
@@ -129,27 +121,28 @@ class QuorumConfirmation:
     def _wait(self, milliseconds: int) -> tuple[str | int, ...]:
         return ("WAITAOF", 1, self._needed, milliseconds)
 
-    def _find_misfit(self, hosts: frozenset[Host], priorities: Mapping[Host, int | None]) -> _Misfit | None:
+    def _find_misfit(self, hosts: frozenset[Host], priorities: Mapping[Host, int | None]) -> str:
+        """Why the attached replicas are not those of a quorum; empty if they are."""
         servers = self._replicas + 1
         if len(hosts) > self._replicas:
-            return _Misfit(
+            return (
                 f"A master of the store has {len(hosts)} replicas ({name_hosts(sorted(hosts))}), and --replicas is"
                 f" {self._replicas}: {self._needed + 1} of {len(hosts) + 1} servers are no majority. Shut down what is"
                 f" too many, or start with --replicas {len(hosts) + len(hosts) % 2} and as many replicas."
             )
         known = {host: priority for host, priority in priorities.items() if priority is not None}
         if never := [host for host, priority in known.items() if not priority]:
-            return _Misfit(
+            return (
                 f"Replicas of the store may never take the master's place ({name_hosts(sorted(never))}): a quorum of"
                 f" {servers} servers needs all of them. Set replica-priority 100 on each."
             )
         if len(set(known.values())) > 1:
             said = ", ".join(f"{host}:{port} {priority}" for (host, port), priority in sorted(known.items()))
-            return _Misfit(
+            return (
                 f"Replicas of the store have different priorities ({said}), by which the Sentinels would choose before"
                 " they compare what a replica has. Set the same replica-priority on every server."
             )
-        return None
+        return ""
 
 
 def _hosts(copies: Sequence[Copy]) -> frozenset[Host]:

@@ -4,7 +4,7 @@ Sentinels may promote a replica that lacks acknowledged writes. Before a process
 what it remembers: the replication history and offset that it confirmed last, and if these do not decide it, the newest
 event of each match that it appended to or read in the last ten minutes. Matches of which an event is missing are
 recorded in the new master (`LOST_KEY`). While that record exists, no process appends to any match, also after restarts,
-and the named matches are not read.
+and the named matches are read as logs with a hole.
 
 A process that ended together with the old master cannot compare anything. The heads that clients keep are evidence
 then, as with every other durability.
@@ -84,11 +84,6 @@ class Testimony:
         """Raise AppendUnconfirmed if the store has a record of lost matches by now."""
         if self.lost:
             raise AppendUnconfirmed("A new master of the store lacks acknowledged events.", MATCHES_LOST)
-
-    def check_readable(self, match_id: str) -> None:
-        """Raise StoreUnavailable for a match that is recorded as lost."""
-        if match_id in self.lost:
-            raise StoreUnavailable(f"The store has lost events of the match {match_id}.", MATCHES_LOST)
 
     async def learn_losses(self, count: int, converse: Converse) -> None:
         """Read the names of lost matches if their number has changed."""
