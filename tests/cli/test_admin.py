@@ -353,6 +353,7 @@ def test_only_operators_may_do_any_of_it(site: Site) -> None:
             "LiftBan": admin_pb2.LiftBanRequest(ban_id="x"),
             "ListBans": admin_pb2.ListBansRequest(),
             "ListOpened": admin_pb2.ListOpenedRequest(target=admin_pb2.BanTarget(address="192.0.2.9")),
+            "RevokeToken": admin_pb2.RevokeTokenRequest(jti="x"),
             "AcceptLoss": admin_pb2.AcceptLossRequest(),
             "GetState": admin_pb2.GetStateRequest(),
         }
@@ -508,9 +509,20 @@ def test_every_command_has_a_help_with_an_example() -> None:
     from rollbook_clients.commands.admin import admin  # noqa: PLC0415 - only here
 
     names = [name for name in admin if not name.startswith("-")]
-    assert {"matches", "lost", "show", "abort", "drop", "bans", "ban", "lift", "state", "limits", "accept-loss"} == set(
-        names
-    )
+    assert {
+        "matches",
+        "lost",
+        "show",
+        "abort",
+        "drop",
+        "bans",
+        "ban",
+        "lift",
+        "state",
+        "limits",
+        "accept-loss",
+        "revoke-token",
+    } == set(names)
     for name in names:
         assert f"Example: `rollbook admin {name}" in (admin[name].help or "")
         assert f"rollbook admin {name}" in (admin.help or "") or name in {"show", "drop", "limits"}

@@ -189,7 +189,31 @@ def test_a_token_that_is_not_as_it_should_be_is_refused_for_its_reason(reason: T
 
 def test_every_reason_can_be_reached() -> None:
     """A reason that is never raised is dead code."""
-    assert set(TokenReason) == {reason for reason, _ in REFUSED.values()} | {TokenReason.CLAIM_INVALID}
+    assert set(TokenReason) == {reason for reason, _ in REFUSED.values()} | {
+        TokenReason.CLAIM_INVALID,
+        TokenReason.REVOKED,
+    }
+
+
+def test_a_revoked_token_is_refused_at_every_verification_and_ends_streams() -> None:
+    """A token that was verified before is refused as well; another one of the same subject is not."""
+    revoked = set[str]()
+    by = Verifier(TRUSTED, lambda: NOW, is_revoked=lambda subject: subject.jti in revoked)
+    leaked, kept = by.verify(token(jti="leaked")), by.verify(token(jti="kept"))
+    assert not by.has_expired(leaked)
+    revoked.add("leaked")
+    with pytest.raises(TokenRefused) as caught:
+        by.verify(token(jti="leaked"))
+    assert TokenReason.REVOKED is caught.value.reason
+    assert by.has_expired(leaked)
+    assert kept == by.verify(token(jti="kept"))
+
+
+def test_a_minted_token_has_an_id_of_its_own() -> None:
+    """Two tokens of one subject can be revoked one by one."""
+    minter = Issuer(OURS)
+    tokens = [minter.mint("anna", Role.PLAYER, name="Anna", issued_at=NOW, lifetime_seconds=10) for _ in range(2)]
+    assert 2 == len({verifier().verify(each).jti for each in tokens} - {""})
 
 
 @pytest.mark.parametrize(

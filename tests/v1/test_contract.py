@@ -78,7 +78,7 @@ READS = {
 }
 """Calls without lasting effects; SignIn stores no token, and device codes expire."""
 
-ALIKE = {"Ban", "LiftBan", "AcceptLoss"}
+ALIKE = {"Ban", "LiftBan", "RevokeToken", "AcceptLoss"}
 """Calls that can be repeated without another effect, and need no request id."""
 
 GAMES = {field.name: field.number for field in games_pb2.Options.DESCRIPTOR.fields if field.name != OTHER}

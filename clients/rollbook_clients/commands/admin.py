@@ -12,7 +12,7 @@ from rollbook.cli.game_names import GameName
 from rollbook.cli.service_options import LOCAL_SERVICE, ServiceOptions
 from rollbook.v1.admin_pb2 import BanTarget
 from rollbook.v1.match_pb2 import ListMatchesRequest, MatchState, MatchSummary
-from rollbook_clients.commands.admin_measures import accept_loss
+from rollbook_clients.commands.admin_measures import accept_loss, revoke_token
 from rollbook_clients.commands.operator_acts import AsJson, is_lost, list_matches, run_as_operator, say_next, seal
 from rollbook_clients.commands.operator_text import ban_line, json_of, match_line, match_lines, say_facts, state_lines
 from rollbook_clients.commands.service_calls import say
@@ -37,6 +37,7 @@ Examples:
     rollbook admin ban --address 192.0.2.0/24 --for 30m
     rollbook admin bans --json
     rollbook admin lift BAN
+    rollbook admin revoke-token JTI
     rollbook admin accept-loss
 """,
     help_format="markdown",
@@ -48,6 +49,7 @@ StateName: TypeAlias = Literal["open", "getting_ready", "running", "finished", "
 _UNITS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
 
+admin.command(revoke_token, name="revoke-token")
 admin.command(accept_loss, name="accept-loss")
 
 
@@ -257,9 +259,9 @@ def ban(  # noqa: PLR0913 - every flag is a parameter
 ) -> int:
     """Ban a subject, an address, or the player of a seat for a time, in every process within two seconds.
 
-    Their calls are refused as BANNED, with the time when the ban ends. Operators cannot be banned. A guest can sign in
-    again as another guest; only a ban of the address prevents that, for all users there. A ban of a proxy's address
-    bans all users behind it: see `rollbook serve --trust-proxy`.
+    Their calls are refused as BANNED, with the time when the ban ends. A ban of an address spares operators. A guest
+    can sign in again as another guest; only a ban of the address prevents that, for all users there. A ban of a
+    proxy's address bans all users behind it: see `rollbook serve --trust-proxy`.
 
     Example: `rollbook admin ban --match MATCH --seat 1 --for 24h --why "insults"`
 

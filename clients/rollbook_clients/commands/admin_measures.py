@@ -1,4 +1,4 @@
-"""Commands of `rollbook admin` for what happens rarely: a store that lost its data."""
+"""Commands of `rollbook admin` for what happens rarely: a token that leaked, a store that lost its data."""
 
 from __future__ import annotations
 
@@ -7,6 +7,32 @@ from rollbook.cli.service_options import LOCAL_SERVICE, ServiceOptions
 from rollbook_clients.commands.operator_acts import AsJson, run_as_operator
 from rollbook_clients.commands.operator_text import say_facts
 from rollbook_clients.sdk.operator import Operator
+
+
+def revoke_token(jti: str, *, issuer: str = "", as_json: AsJson = False, at: ServiceOptions = LOCAL_SERVICE) -> int:
+    """Revoke one token, in every process within two seconds; other tokens of its subject stay valid.
+
+    `rollbook token` prints the id of a token (jti) when it mints it, and the service's log has it in every line about a
+    call of an operator. Tokens of guests can be revoked as well, and then not be exchanged for new ones.
+
+    Example: `rollbook admin revoke-token 9f2c4e0a1b3d5f70`
+
+    Parameters
+    ----------
+    jti
+        The id of the token.
+    issuer
+        Its issuer. Default: the service itself.
+    as_json
+        One JSON object.
+    """
+
+    async def work(operator: Operator) -> Exit:
+        is_new = await operator.revoke_token(jti, issuer)
+        say_facts({"jti": jti, "revoked": True, "is_new": is_new}, as_json=as_json)
+        return Exit.GOOD
+
+    return run_as_operator("revoke-token", at, work)
 
 
 def accept_loss(*, as_json: AsJson = False, at: ServiceOptions = LOCAL_SERVICE) -> int:

@@ -64,6 +64,7 @@ ENGLISH: Final = {
     "TOKEN_EXPIRED": "The token has expired.",
     "TOKEN_NOT_YET_VALID": "The token is not valid yet; is a clock wrong?",
     "TOKEN_ROLE_NOT_TRUSTED": "The issuer of the token may not give this role.",
+    "TOKEN_REVOKED": "An operator has revoked your access. Sign in again.",
     "ROLE_MISSING": "You may not do this.",
     "GUESTS_OFF": "This service takes no guests: here you can only watch.",
     "NAME_REFUSED": "Choose another name: 1 to 40 letters, digits or signs.",

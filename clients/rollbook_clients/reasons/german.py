@@ -64,6 +64,7 @@ GERMAN: Final = {
     "TOKEN_EXPIRED": "Das Token ist abgelaufen.",
     "TOKEN_NOT_YET_VALID": "Das Token gilt noch nicht; geht eine Uhr falsch?",
     "TOKEN_ROLE_NOT_TRUSTED": "Der Aussteller des Tokens darf diese Rolle nicht geben.",
+    "TOKEN_REVOKED": "Dein Zugang wurde vom Betreiber widerrufen. Melde dich neu an.",
     "ROLE_MISSING": "Das darfst du nicht.",
     "GUESTS_OFF": "Dieser Dienst nimmt keine Gäste: Hier kannst du nur zusehen.",
     "NAME_REFUSED": "Wähle einen anderen Namen: 1 bis 40 Buchstaben, Ziffern oder Zeichen.",

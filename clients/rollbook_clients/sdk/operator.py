@@ -26,6 +26,7 @@ from rollbook.v1.admin_pb2 import (
     ListBansRequest,
     ListBansResponse,
     ListOpenedRequest,
+    RevokeTokenRequest,
 )
 from rollbook.v1.match_pb2 import (
     AbortMatchRequest,
@@ -80,6 +81,11 @@ class Operator:
         """A page of the bans that are in force."""
         request = ListBansRequest(page_size=page_size, page_token=page_token)
         return await self._caller.call(lambda line: line.admin.ListBans, request)
+
+    async def revoke_token(self, jti: str, issuer: str = "") -> bool:
+        """Revoke the token with this id; returns whether it was not revoked before."""
+        request = RevokeTokenRequest(jti=jti, issuer=issuer)
+        return (await self._caller.call(lambda line: line.admin.RevokeToken, request)).is_new
 
     async def accept_loss(self) -> Sequence[str] | None:
         """Accept that the store has lost data; returns the matches that were ended, None if nothing was lost."""

@@ -23,6 +23,7 @@ class TokenReason(StrEnum):
     EXPIRED = "expired"
     NOT_YET_VALID = "not_yet_valid"
     ROLE_NOT_TRUSTED = "role_not_trusted"
+    REVOKED = "revoked"
 
 
 class NameReason(StrEnum):

@@ -10,9 +10,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from math import inf
 from typing import Any, Final
 
 from cachetools import LRUCache
@@ -35,6 +37,8 @@ OWN_ISSUER: Final = "rollbook"
 
 LEEWAY_SECONDS: Final = 60
 """How much the clocks of an issuer and a service may differ."""
+
+JTI_BYTES: Final = 8
 
 LONGEST_TOKEN: Final = 4096
 LONGEST_TEXT: Final = 200
@@ -77,6 +81,8 @@ class Subject:
     """The token's expiry in Unix seconds, without the verifier's leeway."""
     by_address: bool = field(default=True, compare=False)
     """Whether the limits per address include this subject; the description of its issuer decides."""
+    jti: str = field(default="", compare=False)
+    """The id of the token, by which it can be revoked; empty: it has none."""
     key: str = field(init=False, repr=False, compare=False)
     """Issuer and sub combined into one unambiguous text."""
 
@@ -124,7 +130,10 @@ class Issuer:
         matches: Sequence[str] = (),
         jti: str | None = None,
     ) -> str:
-        """Mint a token valid from `issued_at`, in Unix seconds; raises TokenRefused if no verifier would accept it."""
+        """Mint a token valid from `issued_at`, in Unix seconds; raises TokenRefused if no verifier would accept it.
+
+        Without `jti` the token gets a random one.
+        """
         claims: dict[str, Any] = {
             "iss": self.name,
             "sub": sub,
@@ -136,8 +145,7 @@ class Issuer:
         }
         if matches:
             claims["matches"] = list(matches)
-        if jti is not None:
-            claims["jti"] = jti
+        claims["jti"] = secrets.token_hex(JTI_BYTES) if jti is None else jti
         claims["name"] = _subject(claims).name
         token = jwt.encode({"alg": ALGORITHM, "kid": self.key_id}, claims, self._key, algorithms=[ALGORITHM])
         if len(token) > LONGEST_TOKEN:
@@ -156,14 +164,19 @@ class _Genuine:
 class Verifier:
     """Verifies tokens of trusted issuers, with a clock that returns Unix seconds."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is a condition of its own
         self,
         trusted: Iterable[TrustedIssuer],
         clock: Callable[[], float],
         *,
         audience: str = AUDIENCE,
         leeway_seconds: float = 0,
+        operator_seconds: float = inf,
+        is_revoked: Callable[[Subject], bool] = lambda _subject: False,
     ) -> None:
+        """An operator's token lasts at most `operator_seconds`; `is_revoked` is called at every verification."""
+        self._operator_seconds = operator_seconds
+        self._is_revoked = is_revoked
         self._trusted: dict[str, TrustedIssuer] = {}
         self._keys: dict[tuple[str, str], OKPKey] = {}
         for issuer in trusted:
@@ -210,11 +223,13 @@ class Verifier:
         if not _is_for(self._audience, claims.get("aud")):
             raise TokenRefused(TokenReason.WRONG_AUDIENCE, "the token is meant for another service")
         subject = replace(_subject(claims), by_address=issuer.by_address)
+        if subject.role is Role.OPERATOR and subject.expires_at - _seconds(claims, "iat") > self._operator_seconds:
+            raise _invalid("exp", f"be at most {self._operator_seconds:.0f} s later than iat in an operator's token")
         return _Genuine(subject, max(_seconds(claims, "iat"), _seconds(claims, "nbf") if "nbf" in claims else 0))
 
     def has_expired(self, subject: Subject) -> bool:
-        """Whether the subject's token has expired by now; long streams ask regularly."""
-        return self._clock() >= subject.expires_at + self._leeway_seconds
+        """Whether the subject's token has expired by now, or is revoked; long streams ask regularly."""
+        return self._is_revoked(subject) or self._clock() >= subject.expires_at + self._leeway_seconds
 
     def _issuer(self, claims: dict[str, Any]) -> TrustedIssuer:
         name = claims.get("iss")
@@ -237,6 +252,8 @@ class Verifier:
 
     def _check_now(self, genuine: _Genuine) -> None:
         subject = genuine.subject
+        if self._is_revoked(subject):
+            raise TokenRefused(TokenReason.REVOKED, "an operator of this service has revoked the token")
         if self.has_expired(subject):
             raise TokenRefused(TokenReason.EXPIRED, "the token has expired")
         if genuine.begins_at > self._clock() + self._leeway_seconds:
@@ -292,8 +309,6 @@ def _is_for(audience: str, value: Any) -> bool:
 
 def _subject(claims: dict[str, Any]) -> Subject:
     """The subject in the claims; raises TokenRefused if they are incomplete or out of bounds."""
-    if "jti" in claims:
-        _text(claims, "jti")
     expires_at = _seconds(claims, "exp")
     if expires_at <= _seconds(claims, "iat"):
         raise _invalid("exp", "be later than iat")
@@ -305,6 +320,7 @@ def _subject(claims: dict[str, Any]) -> Subject:
         matches=_matches(claims, role),
         name=_name(claims),
         expires_at=expires_at,
+        jti=_text(claims, "jti") if "jti" in claims else "",
     )
 
 

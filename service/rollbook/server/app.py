@@ -21,6 +21,7 @@ from rollbook.server.access.device_codes import DeviceCodes
 from rollbook.server.access.house_bots import NAMES
 from rollbook.server.access.limits import Budgets, Held, Rates, Strangers
 from rollbook.server.access.players import Players
+from rollbook.server.access.revocations import Revocations
 from rollbook.server.addresses import Addresses
 from rollbook.server.feeds.feed import Feeds
 from rollbook.server.feeds.lobby_board import Board
@@ -66,6 +67,7 @@ from rollbook.server.timers.sweeper import Sweeper
 from rollbook.storage.archive.log import ArchivedLog
 from rollbook.storage.redis.ban_list import BanList
 from rollbook.storage.redis.here import RedisPresence
+from rollbook.storage.redis.keys import REVOKED_KEY
 from rollbook.storage.redis.master_status import master_statuses
 from rollbook.storage.redis.now import RedisPools
 from rollbook.storage.redis.roll_call import RollCall
@@ -150,12 +152,13 @@ class Parts:
             acted=given.acted,
         )
 
-    def admin_servicer(self, condition: Condition) -> AdminServicer:
+    def admin_servicer(self, condition: Condition, revocations: Revocations) -> AdminServicer:
         """Build the servicer for operators."""
         return AdminServicer(
             callers=self.callers,
             sights=self.sights,
             bans=self.bans,
+            revocations=revocations,
             holdings=SubjectHoldings(self.lobby, self.matches, self.players, self.quotas, self.clock),
             condition=condition,
             acted=self.given.acted,
@@ -286,8 +289,15 @@ async def assemble(foundation: Foundation) -> Assembly:
     index = ArchiveIndex(settings.data / INDEX_NAME)
     log = ArchivedLog(foundation.log, None, index)
     finished = Finished(log, index, Players(keys.service).strength)
-    returning = guest_verifier(keys.token.published, time.time)
-    verifier = Verifier([own, *trusted_issuers(settings.trust_issuer)], time.time, leeway_seconds=LEEWAY_SECONDS)
+    revoked = Revocations(BanList(foundation.log, REVOKED_KEY), now_ms, foundation.metrics.loop_failed)
+    returning = guest_verifier(keys.token.published, time.time, revoked.include)
+    verifier = Verifier(
+        [own, *trusted_issuers(settings.trust_issuer)],
+        time.time,
+        leeway_seconds=LEEWAY_SECONDS,
+        operator_seconds=settings.limits.operator_token_seconds,
+        is_revoked=revoked.include,
+    )
     house, invite = house_of(settings, keys, foundation.invite)
     parts = Parts(
         Given(
@@ -315,6 +325,7 @@ async def assemble(foundation: Foundation) -> Assembly:
     )
     await parts.clock.compare()
     await parts.bans.start()
+    await revoked.start()
     matches, feeds, identity = parts.match_servicer(), parts.feed_servicer(), parts.identity_servicer()
     replays = parts.replay_servicer(log)
     masters = partial(master_statuses, foundation.log.dispatch)
@@ -323,7 +334,8 @@ async def assemble(foundation: Foundation) -> Assembly:
     condition = Condition(
         __version__, os.getpid(), settings, vitals, masters, counts, last_beat, accept, foundation.log.losses.sequences
     )
-    admin = parts.admin_servicer(condition)
+    admin = parts.admin_servicer(condition, revoked)
+    revoked.changed = feeds.wake
     sweeper = parts.sweeper()
     sweeper.loop.start()
     archivist = parts.archivist(log, finished, settings.archive_place, after_seconds=settings.archive_after_seconds)
@@ -335,6 +347,7 @@ async def assemble(foundation: Foundation) -> Assembly:
 
     async def close() -> None:
         await parts.bans.loop.close()
+        await revoked.loop.close()
         await forgetter.close()
         await sweeper.loop.close()
         await archivist.close()

@@ -13,6 +13,7 @@ import logging
 import re
 import sys
 from collections.abc import Mapping, MutableMapping
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
@@ -79,9 +80,20 @@ def announce(event: str, **facts: Any) -> None:
     unfiltered.info(event, **facts)
 
 
+OPERATOR: Final[ContextVar[dict[str, str] | None]] = ContextVar("operator", default=None)
+"""For the log of the call under way: who the operator is that made it; empty for other callers."""
+
+
+def note_operator(operator: Subject) -> None:
+    """Let the log line of the call under way name its operator."""
+    noted = OPERATOR.get()
+    if noted is not None:
+        noted.update(by=f"{operator.issuer}:{operator.sub}", jti=operator.jti)
+
+
 def announce_act(operator: Subject, what: str, **facts: Any) -> None:
     """Log an operator's act and the operator's name at every log level."""
-    announce("an operator has acted", what=what, by=f"{operator.issuer}:{operator.sub}", **facts)
+    announce("an operator has acted", what=what, by=f"{operator.issuer}:{operator.sub}", jti=operator.jti, **facts)
 
 
 def without_secrets(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

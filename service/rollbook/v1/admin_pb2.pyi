@@ -363,6 +363,54 @@ class ListOpenedResponse(_message.Message):
 Global___ListOpenedResponse: _TypeAlias = ListOpenedResponse  # noqa: Y015
 
 @_typing.final
+class RevokeTokenRequest(_message.Message):
+    """Which token."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    JTI_FIELD_NUMBER: _builtins.int
+    ISSUER_FIELD_NUMBER: _builtins.int
+    jti: _builtins.str
+    """The `jti` of the token, 1 to 200 printable characters."""
+    issuer: _builtins.str
+    """Its issuer; empty = the service itself."""
+    def __init__(
+        self,
+        *,
+        jti: _builtins.str = ...,
+        issuer: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["issuer", b"issuer", "jti", b"jti"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RevokeTokenRequest: _TypeAlias = RevokeTokenRequest  # noqa: Y015
+
+@_typing.final
+class RevokeTokenResponse(_message.Message):
+    """It is revoked."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    IS_NEW_FIELD_NUMBER: _builtins.int
+    is_new: _builtins.bool
+    """It was not revoked before, as far as the process that answers knew."""
+    def __init__(
+        self,
+        *,
+        is_new: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["is_new", b"is_new"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RevokeTokenResponse: _TypeAlias = RevokeTokenResponse  # noqa: Y015
+
+@_typing.final
 class AcceptLossRequest(_message.Message):
     """Has no fields."""
 

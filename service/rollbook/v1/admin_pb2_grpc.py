@@ -55,6 +55,11 @@ class AdminServiceStub(object):
                 request_serializer=rollbook_dot_v1_dot_admin__pb2.ListOpenedRequest.SerializeToString,
                 response_deserializer=rollbook_dot_v1_dot_admin__pb2.ListOpenedResponse.FromString,
                 _registered_method=True)
+        self.RevokeToken = channel.unary_unary(
+                '/rollbook.v1.AdminService/RevokeToken',
+                request_serializer=rollbook_dot_v1_dot_admin__pb2.RevokeTokenRequest.SerializeToString,
+                response_deserializer=rollbook_dot_v1_dot_admin__pb2.RevokeTokenResponse.FromString,
+                _registered_method=True)
         self.AcceptLoss = channel.unary_unary(
                 '/rollbook.v1.AdminService/AcceptLoss',
                 request_serializer=rollbook_dot_v1_dot_admin__pb2.AcceptLossRequest.SerializeToString,
@@ -73,7 +78,8 @@ class AdminServiceServicer(object):
 
     def Ban(self, request, context):
         """Ban a subject, an address, or the player of a seat for a time. A banned caller is refused as BANNED in every call
-        that needs a token, and in SignIn; operators never are. It holds in the process that answers at once, and in all
+        that needs a token, and in SignIn. A ban of an address spares operators, a ban of a subject or of a seat does not;
+        operators who name themselves are refused as BAN_MALFORMED. It holds in the process that answers at once, and in all
         others over the same store within 2 seconds. Feeds under way end with that refusal, and streams of Play at their
         next request. Doing it again replaces the time. It is logged with the operator's subject. For a subject, or the
         player of a seat of a match that is not archived yet, the ban also withdraws the open tables, leaves the seats at
@@ -100,6 +106,15 @@ class AdminServiceServicer(object):
 
     def ListOpened(self, request, context):
         """List the matches, not over, that a subject or an address has opened, so that AbortMatch can end them.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RevokeToken(self, request, context):
+        """Revoke one token: calls with it are refused as TOKEN_REVOKED, by the process that answers at once, and by all others
+        over the same store within 2 seconds. Feeds under way end, and streams of Play at their next request. Doing it again
+        changes nothing. It is logged with the operator's subject.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -144,6 +159,11 @@ def add_AdminServiceServicer_to_server(servicer, server):
                     servicer.ListOpened,
                     request_deserializer=rollbook_dot_v1_dot_admin__pb2.ListOpenedRequest.FromString,
                     response_serializer=rollbook_dot_v1_dot_admin__pb2.ListOpenedResponse.SerializeToString,
+            ),
+            'RevokeToken': grpc.unary_unary_rpc_method_handler(
+                    servicer.RevokeToken,
+                    request_deserializer=rollbook_dot_v1_dot_admin__pb2.RevokeTokenRequest.FromString,
+                    response_serializer=rollbook_dot_v1_dot_admin__pb2.RevokeTokenResponse.SerializeToString,
             ),
             'AcceptLoss': grpc.unary_unary_rpc_method_handler(
                     servicer.AcceptLoss,
@@ -265,6 +285,33 @@ class AdminService(object):
             '/rollbook.v1.AdminService/ListOpened',
             rollbook_dot_v1_dot_admin__pb2.ListOpenedRequest.SerializeToString,
             rollbook_dot_v1_dot_admin__pb2.ListOpenedResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RevokeToken(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/rollbook.v1.AdminService/RevokeToken',
+            rollbook_dot_v1_dot_admin__pb2.RevokeTokenRequest.SerializeToString,
+            rollbook_dot_v1_dot_admin__pb2.RevokeTokenResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -37,7 +37,8 @@ class AdminServiceStub:
     def __new__(cls, channel: _aio.Channel) -> AdminServiceAsyncStub: ...
     Ban: _grpc.UnaryUnaryMultiCallable[_admin_pb2.BanRequest, _admin_pb2.BanResponse]
     """Ban a subject, an address, or the player of a seat for a time. A banned caller is refused as BANNED in every call
-    that needs a token, and in SignIn; operators never are. It holds in the process that answers at once, and in all
+    that needs a token, and in SignIn. A ban of an address spares operators, a ban of a subject or of a seat does not;
+    operators who name themselves are refused as BAN_MALFORMED. It holds in the process that answers at once, and in all
     others over the same store within 2 seconds. Feeds under way end with that refusal, and streams of Play at their
     next request. Doing it again replaces the time. It is logged with the operator's subject. For a subject, or the
     player of a seat of a match that is not archived yet, the ban also withdraws the open tables, leaves the seats at
@@ -51,6 +52,11 @@ class AdminServiceStub:
     """List who is kept out, page by page, those whose time is over first."""
     ListOpened: _grpc.UnaryUnaryMultiCallable[_admin_pb2.ListOpenedRequest, _admin_pb2.ListOpenedResponse]
     """List the matches, not over, that a subject or an address has opened, so that AbortMatch can end them."""
+    RevokeToken: _grpc.UnaryUnaryMultiCallable[_admin_pb2.RevokeTokenRequest, _admin_pb2.RevokeTokenResponse]
+    """Revoke one token: calls with it are refused as TOKEN_REVOKED, by the process that answers at once, and by all others
+    over the same store within 2 seconds. Feeds under way end, and streams of Play at their next request. Doing it again
+    changes nothing. It is logged with the operator's subject.
+    """
     AcceptLoss: _grpc.UnaryUnaryMultiCallable[_admin_pb2.AcceptLossRequest, _admin_pb2.AcceptLossResponse]
     """Accept that the store has lost data. After calls were refused as STORE_REPLACED, matches that were in it are gone.
     With durability `quorum`, after calls were refused as NOT_DURABLE because a new master lacks acknowledged events,
@@ -67,7 +73,8 @@ class AdminServiceAsyncStub(AdminServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     Ban: _aio.UnaryUnaryMultiCallable[_admin_pb2.BanRequest, _admin_pb2.BanResponse]  # type: ignore[assignment]
     """Ban a subject, an address, or the player of a seat for a time. A banned caller is refused as BANNED in every call
-    that needs a token, and in SignIn; operators never are. It holds in the process that answers at once, and in all
+    that needs a token, and in SignIn. A ban of an address spares operators, a ban of a subject or of a seat does not;
+    operators who name themselves are refused as BAN_MALFORMED. It holds in the process that answers at once, and in all
     others over the same store within 2 seconds. Feeds under way end with that refusal, and streams of Play at their
     next request. Doing it again replaces the time. It is logged with the operator's subject. For a subject, or the
     player of a seat of a match that is not archived yet, the ban also withdraws the open tables, leaves the seats at
@@ -81,6 +88,11 @@ class AdminServiceAsyncStub(AdminServiceStub):
     """List who is kept out, page by page, those whose time is over first."""
     ListOpened: _aio.UnaryUnaryMultiCallable[_admin_pb2.ListOpenedRequest, _admin_pb2.ListOpenedResponse]  # type: ignore[assignment]
     """List the matches, not over, that a subject or an address has opened, so that AbortMatch can end them."""
+    RevokeToken: _aio.UnaryUnaryMultiCallable[_admin_pb2.RevokeTokenRequest, _admin_pb2.RevokeTokenResponse]  # type: ignore[assignment]
+    """Revoke one token: calls with it are refused as TOKEN_REVOKED, by the process that answers at once, and by all others
+    over the same store within 2 seconds. Feeds under way end, and streams of Play at their next request. Doing it again
+    changes nothing. It is logged with the operator's subject.
+    """
     AcceptLoss: _aio.UnaryUnaryMultiCallable[_admin_pb2.AcceptLossRequest, _admin_pb2.AcceptLossResponse]  # type: ignore[assignment]
     """Accept that the store has lost data. After calls were refused as STORE_REPLACED, matches that were in it are gone.
     With durability `quorum`, after calls were refused as NOT_DURABLE because a new master lacks acknowledged events,
@@ -100,7 +112,8 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_admin_pb2.BanResponse, _abc.Awaitable[_admin_pb2.BanResponse]]:
         """Ban a subject, an address, or the player of a seat for a time. A banned caller is refused as BANNED in every call
-        that needs a token, and in SignIn; operators never are. It holds in the process that answers at once, and in all
+        that needs a token, and in SignIn. A ban of an address spares operators, a ban of a subject or of a seat does not;
+        operators who name themselves are refused as BAN_MALFORMED. It holds in the process that answers at once, and in all
         others over the same store within 2 seconds. Feeds under way end with that refusal, and streams of Play at their
         next request. Doing it again replaces the time. It is logged with the operator's subject. For a subject, or the
         player of a seat of a match that is not archived yet, the ban also withdraws the open tables, leaves the seats at
@@ -132,6 +145,17 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_admin_pb2.ListOpenedResponse, _abc.Awaitable[_admin_pb2.ListOpenedResponse]]:
         """List the matches, not over, that a subject or an address has opened, so that AbortMatch can end them."""
+
+    @_abc_1.abstractmethod
+    def RevokeToken(
+        self,
+        request: _admin_pb2.RevokeTokenRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_admin_pb2.RevokeTokenResponse, _abc.Awaitable[_admin_pb2.RevokeTokenResponse]]:
+        """Revoke one token: calls with it are refused as TOKEN_REVOKED, by the process that answers at once, and by all others
+        over the same store within 2 seconds. Feeds under way end, and streams of Play at their next request. Doing it again
+        changes nothing. It is logged with the operator's subject.
+        """
 
     @_abc_1.abstractmethod
     def AcceptLoss(

@@ -255,6 +255,8 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     """The token gives a role that its issuer may not give, or SignIn got one that it did not give. Cause: an issuer that is
     trusted for other roles only, or a minted token. Client: ask an issuer that may give it.
     """
+    REFUSAL_REASON_TOKEN_REVOKED: _RefusalReason.ValueType  # 117
+    """The token is revoked. Cause: an operator has revoked it, such as one that leaked. Client: get another token."""
     REFUSAL_REASON_ROLE_MISSING: _RefusalReason.ValueType  # 112
     """The token does not allow this. Cause: it is not that of a player, of a judge for this match, or of an operator. The
     fact `role` names what is needed. Client: use a token that has it.
@@ -799,6 +801,8 @@ REFUSAL_REASON_TOKEN_ROLE_NOT_TRUSTED: RefusalReason.ValueType  # 111
 """The token gives a role that its issuer may not give, or SignIn got one that it did not give. Cause: an issuer that is
 trusted for other roles only, or a minted token. Client: ask an issuer that may give it.
 """
+REFUSAL_REASON_TOKEN_REVOKED: RefusalReason.ValueType  # 117
+"""The token is revoked. Cause: an operator has revoked it, such as one that leaked. Client: get another token."""
 REFUSAL_REASON_ROLE_MISSING: RefusalReason.ValueType  # 112
 """The token does not allow this. Cause: it is not that of a player, of a judge for this match, or of an operator. The
 fact `role` names what is needed. Client: use a token that has it.

@@ -156,6 +156,7 @@ def valid(at: Prepared) -> dict[str, list[Message]]:
         },
         "rollbook.v1.AdminService": {
             "Ban": [admin_pb2.BanRequest(target=admin_pb2.BanTarget(address="192.0.2.1"), seconds=60)],
+            "RevokeToken": [admin_pb2.RevokeTokenRequest(jti="a-token")],
             "AcceptLoss": [admin_pb2.AcceptLossRequest()],
             "LiftBan": [admin_pb2.LiftBanRequest(ban_id="none")],
             "ListBans": [admin_pb2.ListBansRequest()],

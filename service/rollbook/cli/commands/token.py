@@ -1,5 +1,6 @@
 """`rollbook token`: mints a signed token."""
 
+import secrets
 import sys
 import time
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from rollbook.cli.exits import Exit, usage
 from rollbook.identity.keys import load
 from rollbook.identity.names import player_name
 from rollbook.identity.refusals import KeyRefused, NameRefused, TokenRefused
-from rollbook.identity.tokens import OWN_ISSUER, Issuer, Role
+from rollbook.identity.tokens import JTI_BYTES, OWN_ISSUER, Issuer, Role
 
 MOST_HOURS = 87_600
 """Ten years: a limit against typing errors."""
@@ -31,7 +32,8 @@ def token(  # noqa: PLR0913 - every flag is a parameter
     """Mint a token and print it on standard output.
 
     A service that trusts the key accepts it as `authorization: Bearer TOKEN`. Anyone who has the token can act as its
-    subject, so treat it like a password. Exit code 1 if the key file is refused, 3 if it cannot be read.
+    subject, so treat it like a password. The line on standard error has its id (jti), by which `rollbook admin
+    revoke-token` revokes it. Exit code 1 if the key file is refused, 3 if it cannot be read.
 
     Example: `rollbook token --key DATA/token.key --subject boss --role operator`
 
@@ -47,7 +49,8 @@ def token(  # noqa: PLR0913 - every flag is a parameter
     match
         The id of a match that a judge may see; may be repeated.
     hours
-        How many hours it is valid. Default: 12.
+        How many hours it is valid. Default: 12. A service refuses an operator's token that is valid for more than
+        `limits.operator_token_seconds`, which is 720 hours by default.
     name
         The display name. Default: the subject.
     issuer
@@ -59,7 +62,7 @@ def token(  # noqa: PLR0913 - every flag is a parameter
     shown = subject if name is None else name
     try:
         signer = Issuer(load(key), issuer)
-        now = int(time.time())
+        now, jti = int(time.time()), secrets.token_hex(JTI_BYTES)
         lifetime_seconds = hours * 3600
         minted = signer.mint(
             subject,
@@ -68,6 +71,7 @@ def token(  # noqa: PLR0913 - every flag is a parameter
             issued_at=now,
             lifetime_seconds=lifetime_seconds,
             matches=match,
+            jti=jti,
         )
         player_name(shown)
     except KeyRefused as refused:
@@ -82,6 +86,6 @@ def token(  # noqa: PLR0913 - every flag is a parameter
         print(f"{key}: {wrong.strerror}{hint}", file=sys.stderr)
         return Exit.UNREADABLE
     until = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now + lifetime_seconds))
-    print(f"{role}, valid until {until}, signed by key {signer.key_id}", file=sys.stderr)
+    print(f"{role}, valid until {until}, jti {jti}, signed by key {signer.key_id}", file=sys.stderr)
     print(minted)
     return Exit.GOOD

@@ -1,4 +1,4 @@
-"""Temporary bans of subjects, addresses, and players of a seat of a match; operators cannot be banned.
+"""Temporary bans of subjects, addresses, and players of a seat of a match; bans of addresses spare operators.
 
 The store has the list, and every process reads it again once a second. While the store is unavailable, the last list
 that was read applies. Each ban ends at its time by the store's clock.
@@ -181,10 +181,8 @@ class Bans:
 
     def check(self, caller: Subject, address: Callable[[], str]) -> None:
         """Raise Refusal if the caller or the caller's address is banned."""
-        if caller.role is Role.OPERATOR:
-            return
         self._refuse(self._verdict(caller))
-        if self._by_address:
+        if self._by_address and caller.role is not Role.OPERATOR:
             self.check_address(address())
 
     def check_address(self, address: str) -> None:
@@ -205,12 +203,11 @@ class Bans:
         """The longest ban of this subject; None if there is none."""
         key = caller.key
         if key not in self._verdicts:
-            self._verdicts[key] = _longest(
-                [bar for bar in self._in_force.values() if self._is_about(bar.target, caller)]
-            )
+            self._verdicts[key] = _longest([bar for bar in self._in_force.values() if self.concern(bar.target, caller)])
         return self._verdicts[key]
 
-    def _is_about(self, target: Barred, caller: Subject) -> bool:
+    def concern(self, target: Barred, caller: Subject) -> bool:
+        """Whether the target is this caller, by subject or by seat."""
         if target.subject:
             return target.subject == caller.key
         return bool(target.match_id) and self._reference(caller, target.match_id).hex() == target.player

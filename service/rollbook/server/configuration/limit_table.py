@@ -90,6 +90,9 @@ class Limits:
         int, About("New guests an hour from one address, refilled continuously.", scope="store")
     ] = 1_000
     guests_per_hour: Annotated[int, About("New guests an hour, in all.", scope="store")] = 100_000
+    operator_token_seconds: Annotated[
+        int, About("Seconds that an operator's token may be valid in all; a longer one is refused.")
+    ] = 30 * 24 * 3_600
     guest_token_seconds: Annotated[int, About("Seconds that the token of a guest is valid.")] = 7 * 24 * 3_600
     open_seconds: Annotated[
         int,

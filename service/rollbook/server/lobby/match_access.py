@@ -27,6 +27,7 @@ from rollbook.server.lobby.listed_match import MatchMetadata
 from rollbook.server.lobby.lobby import StoredLobby
 from rollbook.server.lobby.pools import people_at
 from rollbook.server.lobby.rematches import Rematches
+from rollbook.server.log_output import note_operator
 from rollbook.server.out.projection import perspective_of
 from rollbook.server.out.summary import state_of, summary_message
 from rollbook.server.refusals import Refusal
@@ -104,6 +105,8 @@ class Callers:
             self._strangers.count(context)
             raise
         self._budgets.begin(caller, context, points)
+        if caller.role is Role.OPERATOR:
+            note_operator(caller)
         if self._bans.are_any:
             self._bans.check(caller, partial(self._strangers.addresses.of, context))
         return caller

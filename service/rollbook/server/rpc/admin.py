@@ -11,6 +11,7 @@ from typing import Final
 
 from rollbook.identity.tokens import LONGEST_TEXT, OWN_ISSUER, Role, Subject
 from rollbook.server.access.bans import Bans, Bar, Barred
+from rollbook.server.access.revocations import Revocations
 from rollbook.server.addresses import bannable_network, is_single
 from rollbook.server.configuration.limit_table import LIMITS
 from rollbook.server.configuration.settings import Settings
@@ -63,6 +64,7 @@ class AdminServicer(AdminServiceServicer):
         callers: Callers,
         sights: Sights,
         bans: Bans,
+        revocations: Revocations,
         holdings: SubjectHoldings,
         condition: Condition,
         acted: Acted,
@@ -72,6 +74,7 @@ class AdminServicer(AdminServiceServicer):
         self._callers = callers
         self._sights = sights
         self._bans = bans
+        self._revocations = revocations
         self._holdings = holdings
         self._condition = condition
         self._acted = acted
@@ -87,6 +90,8 @@ class AdminServicer(AdminServiceServicer):
         if len(request.why) > LONGEST_NOTE or not (request.why.isprintable() or not request.why):
             raise _malformed_error("why", f"a note has at most {LONGEST_NOTE} printable characters")
         target = await self._target(caller, request.target)
+        if self._bans.concern(target, caller):
+            raise _malformed_error("target", "that is you")
         now_ms = self._clock_ms()
         bar = Bar(target, now_ms, now_ms + request.seconds * 1_000, _who(caller), request.why)
         await self._bans.put(bar)
@@ -135,6 +140,18 @@ class AdminServicer(AdminServiceServicer):
             raise _malformed_error("target", "name a subject or a single address")
         opened = await self._holdings.opened_by(target.subject or target.address)
         return proto.ListOpenedResponse(matches=[listed.summary for listed in opened])
+
+    async def RevokeToken(  # noqa: N802 - named by the contract
+        self, request: proto.RevokeTokenRequest, context: Context
+    ) -> proto.RevokeTokenResponse:
+        """Revoke one token."""
+        caller = self._callers.operator(context)
+        issuer, jti = request.issuer or OWN_ISSUER, request.jti
+        if not 0 < len(jti) <= LONGEST_TEXT or not jti.isprintable() or len(issuer) > LONGEST_TEXT:
+            raise _malformed_error("jti", f"a token's id has 1 to {LONGEST_TEXT} printable characters")
+        is_new = await self._revocations.revoke(issuer, jti, _who(caller))
+        self._acted(caller, "revoked a token", token_id=jti, issuer=issuer)
+        return proto.RevokeTokenResponse(is_new=is_new)
 
     async def AcceptLoss(  # noqa: N802 - named by the contract
         self, request: proto.AcceptLossRequest, context: Context

@@ -37,10 +37,14 @@ _SUB_BYTES: Final = 15
 _GUEST_SUB: Final = "guest-"
 
 
-def guest_verifier(keys: Mapping[str, Ed25519PublicKey], clock: Callable[[], float]) -> Verifier:
+def guest_verifier(
+    keys: Mapping[str, Ed25519PublicKey],
+    clock: Callable[[], float],
+    is_revoked: Callable[[Subject], bool] = lambda _subject: False,
+) -> Verifier:
     """A verifier for expired tokens of guests, signed by the service's own keys; `clock` returns Unix seconds."""
     own = TrustedIssuer(OWN_ISSUER, keys, frozenset(Role))
-    return Verifier([own], clock, leeway_seconds=OLD_TOKEN_SECONDS)
+    return Verifier([own], clock, leeway_seconds=OLD_TOKEN_SECONDS, is_revoked=is_revoked)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ import grpc
 import structlog
 from grpc._cython import cygrpc  # type: ignore[attr-defined]  # it has no types
 
+from rollbook.server.log_output import OPERATOR
 from rollbook.server.rpc.errors import Count, refuse
 from rollbook.server.rpc.request_stream import RequestStream, stopping
 from rollbook.v1.match_pb2 import EventsMade
@@ -128,7 +129,7 @@ class CallLog(Layer):
 
     Health checks and reflection are frequent and uninformative, so they are logged at `debug`, as are rate-limited
     calls and calls of unknown methods. A line below the log level is not formatted. If only a share of calls is logged,
-    they are evenly spaced.
+    they are evenly spaced. Calls of operators are always logged, with the operator's subject.
     """
 
     def __init__(self, measured: Measured, share: float = 1.0) -> None:
@@ -154,6 +155,8 @@ class CallLog(Layer):
 
         async def measure(call: Call) -> Any:
             started = time.perf_counter()
+            operator: dict[str, str] = {}
+            OPERATOR.set(operator)
             ending: BaseException | None = None
             try:
                 call.response = await handle(call)
@@ -165,10 +168,10 @@ class CallLog(Layer):
                 status = _status(call.context, ending)
                 self._measured(method, status, seconds)
                 level = _level(is_quiet=is_quiet, status=status)
-                if self._log.is_enabled_for(level) and (level > logging.INFO or self._is_sampled()):
+                if self._log.is_enabled_for(level) and (level > logging.INFO or operator or self._is_sampled()):
                     requests = (call.requests.first, call.requests.last) if streams_requests else (call.requests,)
                     milliseconds = round(seconds * 1_000, 3)
-                    facts = _facts(requests, call.response)
+                    facts = _facts(requests, call.response) | operator
                     self._log.log(level, "call", method=method, status=status, milliseconds=milliseconds, **facts)
             return call.response
 

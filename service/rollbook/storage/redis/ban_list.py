@@ -1,4 +1,4 @@
-"""The ban list of a store: a short list that all processes read regularly.
+"""Short lists of a store that all processes read regularly: of bans, and of revoked tokens.
 
 The list has a version, so that reading an unchanged list costs almost nothing. The service interprets a ban's text; the
 store only removes it after its time, by the store's clock.
@@ -35,15 +35,16 @@ class Listing:
 
 
 class BanList:
-    """Reads and changes the ban list of a store."""
+    """Reads and changes one of these lists."""
 
-    def __init__(self, log: RedisLog) -> None:
+    def __init__(self, log: RedisLog, key: bytes = BANS_KEY) -> None:
         """Use the store of this log."""
         self._dispatch = log.dispatch
+        self._key = key
 
     async def read(self, known: str) -> Listing | None:
         """The ban list; None if its version is still `known`."""
-        said = await self._dispatch.ask(BANS_KEY, "EVAL", _READ, 1, BANS_KEY, known, appends=True)
+        said = await self._dispatch.ask(self._key, "EVAL", _READ, 1, self._key, known, appends=True)
         if said is None:
             return None
         fields = dict(zip(said[::2], said[1::2], strict=True))
@@ -66,6 +67,6 @@ class BanList:
         return bool(was_there)
 
     async def _change(self, ban_id: str, text: str, until_ms: int, most: int) -> tuple[int, int]:
-        command = ("EVAL", _CHANGE, 1, BANS_KEY, ban_id, text, until_ms, most)
-        was_there, count = await self._dispatch.ask(BANS_KEY, *command, appends=True)
+        command = ("EVAL", _CHANGE, 1, self._key, ban_id, text, until_ms, most)
+        was_there, count = await self._dispatch.ask(self._key, *command, appends=True)
         return int(was_there), int(count)

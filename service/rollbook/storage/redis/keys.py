@@ -44,6 +44,9 @@ ACCEPTED_KEY: Final = b"rollbook:lost:accepted"
 BANS_KEY: Final = b"rollbook:bans"
 """The ban list."""
 
+REVOKED_KEY: Final = b"rollbook:revoked"
+"""The list of revoked tokens."""
+
 MOST_REMEMBERED: Final = 20_000
 """Cache size: matches and holders whose partition is remembered."""
 
