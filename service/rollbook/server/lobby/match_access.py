@@ -215,9 +215,9 @@ class Sights:
         try:
             ledger = await self._ledger(match_id)
         except LOST:
-            if not await self._may_know(caller, match_id, invitation_code):
-                raise MatchUnknown(match_id) from None
-            raise
+            if await self._may_know(caller, match_id, invitation_code):
+                raise
+            ledger = await self._delisted(match_id)
         sight = await self._of(caller, ledger)
         known = sight.ledger.made_by(references.request_hash(caller.key, request_id))
         if known is None and not self._may_see(sight, invitation_code) and not await self._is_expected(sight):
@@ -295,6 +295,16 @@ class Sights:
             return await self._replicas.ledger(match_id)
         async with turn():
             return await self._replicas.ledger(match_id)
+
+    async def _delisted(self, match_id: str) -> Ledger:
+        """A match whose log this process has just found lost, and which the lobby lists no more.
+
+        Another process may have sealed and archived it meanwhile; then it is read like any other finished match.
+        """
+        try:
+            return await self._ledger(match_id)
+        except LOST:
+            raise MatchUnknown(match_id) from None
 
     async def _of(self, caller: Subject, ledger: Ledger) -> Sight:
         match_id = ledger.opened.match_id
