@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from tests.server.serving import started, until
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "service" / "deploy"
+EXACT = re.compile(r"[\w./-]+:v?\d+\.\d+\.\d+(-[\w.-]+)?(@sha256:[0-9a-f]{64})?")
 DOCKERFILE = (DEPLOY / "Dockerfile").read_text(encoding="utf-8")
 
 
@@ -64,6 +66,29 @@ def test_the_image_runs_as_nobody_in_particular_and_holds_no_secret() -> None:
         source if source in files else f"./{source}" for source in there
     ]
     assert all((ROOT / source).exists() for source in there)
+
+
+def test_every_image_has_an_exact_version_and_the_python_of_the_gate() -> None:
+    """A tag such as 3.11 or latest would change under an operator; the image has the Python that tests run with."""
+    bases = [about.partition(" ")[0] for word, about in steps() if word == "FROM"]
+    assert 1 == len(set(bases))
+    named = [service["image"] for service in loaded("compose.yaml")["services"].values() if "build" not in service]
+    for image in (*bases, *named):
+        assert EXACT.fullmatch(image), f"{image} is no exact version"
+    minor = bases[0].partition(":")[2].rpartition(".")[0]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert f">={minor}" == project["requires-python"]
+    if os.environ.get("CI") == "true":
+        assert minor == f"{sys.version_info.major}.{sys.version_info.minor}"
+
+
+def test_every_package_of_the_image_has_the_version_of_the_tests() -> None:
+    """The constraints hold for the packages that build ours as well, which --constraint does not reach."""
+    (install,) = [about for word, about in steps() if word == "RUN" and "pip" in about]
+    assert re.search(r'PIP_CONSTRAINT="\$PWD/constraints.txt" \S+/pip install ', install)
+    pinned = (ROOT / ".ci" / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    assert all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in pinned)
+    assert any(line.startswith("hatchling==") for line in pinned)
 
 
 def test_compose_names_files_that_there_are_and_settings_that_there_are() -> None:
