@@ -49,6 +49,15 @@ TEXTS = {
 }
 """Values for settings that do not accept any text."""
 
+NEEDED_TOO = {
+    "tls_cert": "tls_key = '/key'\n",
+    "tls_key": "tls_cert = '/certificate'\n",
+    "redis_ca": "redis = 'rediss://127.0.0.1:7'\n",
+    "redis_cert": "redis = 'rediss://127.0.0.1:7'\nredis_key = '/key'\n",
+    "redis_key": "redis = 'rediss://127.0.0.1:7'\nredis_cert = '/certificate'\n",
+}
+"""Lines of the file for settings that need another one."""
+
 COUNTED_IN_THE_STORE = re.compile(r"limits\.(.*matches|.*seats|guests|play_now)(_per.*)?")
 """Limits counted in the store for all processes together; every other limit is per process."""
 
@@ -150,7 +159,7 @@ def test_a_setting_can_be_given_in_every_way(key: str, say: Say, tmp_path: Path)
     """
     setting = EVERY[key]
     value, file = other_than_default(setting), tmp_path / "rollbook.toml"
-    tls = {"tls_cert": "tls_key = '/key'\n", "tls_key": "tls_cert = '/certificate'\n"}.get(setting.name, "")
+    tls = NEEDED_TOO.get(setting.name, "")
     file.write_text(tls + in_file(setting, value), "utf-8")
     plain = list(value) if isinstance(value, tuple) else value
     code, page, complaint = say("--show-config", "--config", str(file))

@@ -390,7 +390,6 @@ def test_the_commands_of_the_page_run_in_their_order(here: Here) -> None:
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     with ExitStack() as stack:
         service = stack.enter_context(serving(here, first))
-        (here.folder / "run" / "rollbook.pid").write_text(str(service.process.pid), encoding="utf-8")
         for block in BLOCKS:
             if block.kind != "run":
                 continue

@@ -233,7 +233,7 @@ def until(condition: Callable[[], Any], service: Service | None = None) -> Any:
     return found
 
 
-PATHS = {"--data", "--tls-cert", "--tls-key", "--head-key"}
+PATHS = {"--data", "--tls-cert", "--tls-key", "--head-key", "--pid-file", "--redis-ca", "--redis-cert", "--redis-key"}
 NUMBERS = {"--workers", "--store-wait"}
 PROGRAM = [sys.executable, str(Path(__file__))]
 WORKER = [*PROGRAM, "worker"]

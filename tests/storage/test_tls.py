@@ -16,6 +16,7 @@ from urllib.parse import quote
 import pytest
 
 from rollbook.match.chain import Entry
+from rollbook.server.configuration.settings import SettingRefused, Settings
 from rollbook.storage.embedded.server import find_server
 from rollbook.storage.port import Appended, LobbyEntry, StoreUnavailable
 from rollbook.storage.redis.log import RedisLog
@@ -138,6 +139,29 @@ def test_plain_text_and_tls_do_not_meet(secured: Secured) -> None:
     with terminated(secured.server.port, secured.shown) as port:
         assert refused(f"redis://{AS_DEFAULT}127.0.0.1:{port}")
     assert refused(secured.url(secured.server.port, ssl_ca_certs=secured.authority.certificate))
+
+
+def test_the_files_for_a_store_over_tls_are_flags(secured: Secured, tmp_path: Path) -> None:
+    """A store that asks for certificates accepts the service; flags that do not go together are refused."""
+    ours = certificate(secured.folder, "by-flags", secured.authority)
+    flags = ["--redis-ca", str(secured.authority.certificate), "--redis-cert", str(ours.certificate)]
+    flags += ["--redis-key", str(ours.key)]
+    with terminated(secured.server.port, secured.shown, clients=secured.authority) as port:
+        url = secured.url(port).rstrip("?")
+        with service(tmp_path / "data", "--redis", url, *flags) as one, one.channel() as channel:
+            assert 0 < call(channel, "Write", "word")
+    with secured.server.client(PASSWORD) as client:
+        # Another service of this module has other keys.
+        client.flushall()
+    data = tmp_path / "data"
+    refused_flags: list[tuple[dict[str, Any], str]] = [
+        ({"redis": "redis://127.0.0.1:1", "redis_ca": ours.certificate}, "begins with rediss"),
+        ({"redis": url, "redis_cert": ours.certificate}, "are given together"),
+        ({"redis": f"{url}?ssl_ca_certs=a", "redis_ca": ours.certificate}, "is in the URL"),
+    ]
+    for given, why in refused_flags:
+        with pytest.raises(SettingRefused, match=why):
+            Settings.read(data=data, **given)
 
 
 def test_users_and_passwords_are_those_of_the_store(secured: Secured) -> None:

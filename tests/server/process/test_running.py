@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import queue
 import signal
 import subprocess
@@ -422,6 +423,22 @@ def test_tls_serves_who_trusts_the_certificate(tmp_path: Path) -> None:
     done = refused("--data", str(tmp_path / "data"), *files[:3], str(tmp_path / "none"), "--listen", "127.0.0.1:0")
     assert 3 == done.returncode
     assert f"{tmp_path / 'none'}: No such file or directory" in done.stderr
+
+
+@pytest.mark.parametrize("workers", [(), ("--workers", "2")], ids=["one process", "workers"])
+def test_the_pid_file_names_the_process_to_signal(tmp_path: Path, workers: tuple[str, ...]) -> None:
+    """It is there as soon as the service listens, replaces a stale one, and goes with the service."""
+    file = tmp_path / "run.pid"
+    file.write_text("1\n", encoding="utf-8")
+    with service(tmp_path / "data", "--pid-file", str(file), *workers) as one:
+        assert one.address
+        assert f"{one.process.pid}\n" == file.read_text(encoding="utf-8")
+        os.kill(int(file.read_text(encoding="utf-8")), signal.SIGTERM)
+        assert 0 == one.ended()
+    assert not file.exists()
+    done = refused("--data", str(tmp_path / "data"), "--listen", "127.0.0.1:0", "--pid-file", str(tmp_path / "no/pid"))
+    assert 1 == done.returncode
+    assert "No such file or directory" in done.stderr
 
 
 def self_signed(folder: Path) -> tuple[Path, Path]:

@@ -6,6 +6,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -123,6 +124,7 @@ def end_of(service: Callable[[], Coroutine[Any, Any, Shutdown]], settings: Setti
     from rollbook.storage.port import StoreUnavailable  # noqa: PLC0415 - see above
 
     log_output.configure(settings.log_level, worker=settings.worker)
+    pid_file = None if settings.worker else settings.pid_file
     try:
         ended = event_loop.run(service())
     except KeyFileUnreadable as refused:
@@ -137,6 +139,9 @@ def end_of(service: Callable[[], Coroutine[Any, Any, Shutdown]], settings: Setti
     except OSError as failure:
         where = f"{failure.filename}: " if failure.filename else ""
         return _refuse(f"{where}{failure.strerror or failure}", Exit.WRONG)
+    finally:
+        if pid_file is not None:
+            _remove_pid(pid_file)
     return Exit.GOOD if ended is Shutdown.DRAINED else Exit.INTERRUPTED
 
 
@@ -148,10 +153,13 @@ def is_supervised(settings: Settings) -> bool:
 
 
 def _listening(listening: Listening) -> None:
+    from rollbook.files import write_file  # noqa: PLC0415 - see above
     from rollbook.server.log_output import announce  # noqa: PLC0415 - see above
     from rollbook.storage.redis.address import parse  # noqa: PLC0415 - see above
 
     settings = listening.settings
+    if settings.pid_file is not None:
+        write_file(settings.pid_file, _own_pid())
     announce(
         f"listening on {listening.address}",
         address=str(listening.address),
@@ -162,6 +170,17 @@ def _listening(listening: Listening) -> None:
         tls=settings.tls is not None,
         workers=settings.workers,
     )
+
+
+def _own_pid() -> bytes:
+    return f"{os.getpid()}\n".encode()
+
+
+def _remove_pid(path: Path) -> None:
+    """Remove the file unless it is another process's."""
+    with suppress(OSError):
+        if path.read_bytes() == _own_pid():
+            path.unlink()
 
 
 def _refuse(why: object, code: Exit) -> Exit:

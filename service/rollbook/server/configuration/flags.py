@@ -44,6 +44,17 @@ class Flags:
             is_secret=True,
         ),
     ] = None
+    redis_ca: Annotated[
+        Path | None,
+        About(
+            "The certificates, PEM, that vouch for the store's (and the Sentinels') in a rediss:// URL.",
+            unset="those that the system trusts",
+        ),
+    ] = None
+    redis_cert: Annotated[
+        Path | None, About("The certificate, PEM, that the service shows to a store over TLS.", unset="none")
+    ] = None
+    redis_key: Annotated[Path | None, About("Its private key, PEM, unencrypted.", unset="none")] = None
     durability: Annotated[
         Literal["fsync", "relaxed", "replicated", "replicated-memory", "quorum"],
         About(
@@ -78,6 +89,14 @@ class Flags:
         Path | None, About("The certificate chain, PEM. A renewed file is used without a restart.", unset="no TLS")
     ] = None
     tls_key: Annotated[Path | None, About("Its private key, PEM, unencrypted.", unset="no TLS")] = None
+    pid_file: Annotated[
+        Path | None,
+        About(
+            "A file for the process id, written when the service listens and removed when it ends; of several workers "
+            "it has the id of their supervisor. Default: none.",
+            unset="none",
+        ),
+    ] = None
     insecure: Annotated[
         bool,
         About(

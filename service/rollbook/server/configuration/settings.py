@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, Self, TypeAlias
+from urllib.parse import quote
 from zlib import crc32
 
 from rollbook import DEFAULT_ADDRESS, DEFAULT_WEB
@@ -117,6 +118,8 @@ class Settings:
     store_wait_seconds: int = 60
     """How many seconds a start waits for a store that is not ready."""
     tls: Tls | None = None
+    pid_file: Path | None = None
+    """The file for the process id of the service; None: none."""
     name: str = ""
     """The name of the service's keys for judges; empty: the name in the data directory, else its oldest head key."""
     head_key: Path | None = None
@@ -172,24 +175,26 @@ class Settings:
                 f"{address.host} can be reached from other machines, and tokens would travel in the clear: give"
                 " --tls-cert and --tls-key, or say --insecure if something in front of the service does TLS",
             )
-        if flags.redis is not None:
-            _check_store(flags.redis)
+        redis = _with_certificates(flags)
+        if redis is not None:
+            _check_store(redis)
         elif flags.durability not in {"fsync", "relaxed"}:
             raise SettingRefused(
                 "--durability",
                 f"{flags.durability} needs a store with replicas: give its URL by --redis; the service's own has none",
             )
-        if flags.durability == "quorum" and flags.redis is not None:
-            _check_quorum(flags.redis, flags.replicas)
+        if flags.durability == "quorum" and redis is not None:
+            _check_quorum(redis, flags.replicas)
         return cls(
             data=flags.data.expanduser().absolute(),
             listen=address,
             workers=cores() if flags.workers == AUTO else flags.workers,
-            redis=flags.redis,
+            redis=redis,
             durability=flags.durability,
             replicas=flags.replicas,
             store_wait_seconds=flags.store_wait,
             tls=tls,
+            pid_file=flags.pid_file and flags.pid_file.expanduser().absolute(),
             name="" if flags.name is None else _name(flags.name),
             head_key=flags.head_key and flags.head_key.expanduser(),
             guests=flags.guests,
@@ -319,6 +324,23 @@ def _check_quorum(url: str, replicas: int) -> None:
             "--replicas",
             f"a quorum takes an odd number of servers, so an even number of replicas, such as 2 or 4, not {replicas}",
         )
+
+
+def _with_certificates(flags: Flags) -> str | None:
+    """The URL of the store with the files of its TLS connections; raises SettingRefused if they do not go together."""
+    files = {"ssl_ca_certs": flags.redis_ca, "ssl_certfile": flags.redis_cert, "ssl_keyfile": flags.redis_key}
+    given = {option: path.expanduser().absolute() for option, path in files.items() if path is not None}
+    if not given:
+        return flags.redis
+    if flags.redis is None or not flags.redis.startswith("rediss"):
+        raise SettingRefused("--redis", "--redis-ca, --redis-cert and --redis-key need a URL that begins with rediss")
+    if (flags.redis_cert is None) is not (flags.redis_key is None):
+        raise SettingRefused("--redis-cert", "--redis-cert and --redis-key are given together")
+    for option in given:
+        if f"{option}=" in flags.redis:
+            raise SettingRefused("--redis", f"{option} is in the URL, and is given by a flag as well")
+    query = "&".join(f"{option}={quote(str(path), safe='/')}" for option, path in given.items())
+    return f"{flags.redis}{'&' if '?' in flags.redis else '?'}{query}"
 
 
 def _check_store(url: str) -> None:
