@@ -40,6 +40,7 @@ from rollbook.v1.match_pb2 import (
     MATCH_STATE_RUNNING,
     MatchState,
 )
+from rollbook.v1.refusals_pb2 import RefusalReason
 
 _STATES: Final[dict[MatchState.ValueType, str]] = {
     MATCH_STATE_OPEN: "open",
@@ -99,6 +100,9 @@ class Metrics:
         self._calls: dict[tuple[str, str], Histogram] = {}
         """Cache of the histogram for each method and code, because the library's lookup is slower."""
         self._refusals = Counter("rollbook_refusals", "Refusals by reason.", ["reason"], registry=self.registry)
+        # From 0 on, so that the first refusal is an increase.
+        for reason in RefusalReason.keys()[1:]:
+            self._refusals.labels(reason.removeprefix("REFUSAL_REASON_").lower())
         self._not_after: Gauge | None = None
         self._serving = Gauge("rollbook_serving", "Processes whose health is good.", registry=self.registry)
         self._watchers = Gauge("rollbook_watchers", "Feeds of matches under way.", registry=self.registry)
@@ -158,6 +162,16 @@ class Metrics:
             buckets=SECONDS,
             registry=self.registry,
         )
+        self._store_memory = Gauge(
+            "rollbook_store_memory_ratio",
+            "The share of its memory (maxmemory, or the machine's) that the fullest master uses.",
+            registry=self.registry,
+        )
+        self._data_disk = Gauge(
+            "rollbook_data_disk_ratio",
+            "The used share of the disk that has the data directory.",
+            registry=self.registry,
+        )
         self._clocks = Gauge(
             "rollbook_clock_difference_seconds",
             "How far the store's clock is ahead of the service's.",
@@ -170,6 +184,11 @@ class Metrics:
         )
         self._archive_backlog = Gauge(
             "rollbook_archive_backlog", "Finished matches that still lie in the store.", registry=self.registry
+        )
+        self._archive_late = Gauge(
+            "rollbook_archive_late_seconds",
+            "For how long the oldest finished match in the store should have been in the archive.",
+            registry=self.registry,
         )
         self._archived = Counter("rollbook_archived", "Matches that went to the archive.", registry=self.registry)
         self._archive_failures = Counter(
@@ -277,6 +296,14 @@ class Metrics:
         """Record the duration of a write on every master."""
         self._proof_seconds.observe(seconds)
 
+    def store_measured(self, memory_ratio: float) -> None:
+        """Set the share of its memory that the fullest master uses."""
+        self._store_memory.set(memory_ratio)
+
+    def disk_measured(self, ratio: float) -> None:
+        """Set the used share of the data directory's disk."""
+        self._data_disk.set(ratio)
+
     def store_failed(self, failure: BaseException) -> None:
         """Count a failure of the store by its kind."""
         kind = _OTHER
@@ -299,6 +326,10 @@ class Metrics:
         """Set the number of finished matches in the store."""
         self.vitals.archive_backlog = matches
         self._archive_backlog.set(matches)
+
+    def archive_late(self, seconds: float) -> None:
+        """Set for how long the oldest finished match in the store should have been in the archive."""
+        self._archive_late.set(seconds)
 
     def count_archived(self) -> None:
         """Count a match that was archived and verified."""

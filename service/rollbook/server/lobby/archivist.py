@@ -114,6 +114,7 @@ class Archivist:
 
     async def look(self) -> None:
         """Archive matches that are due, and periodically compare the index with the archive."""
+        await self._measure()
         # `start` has called `settle` just before the first look.
         if (self._looks or self._archived.archive is None) and not await self.settle():
             return
@@ -126,6 +127,12 @@ class Archivist:
             return
         self._turn_on()
         await self._take_all(self._clock_ms() - self._after_ms)
+
+    async def _measure(self) -> None:
+        """Measure for how long the oldest finished match should have been archived, whatever the reason is."""
+        due_ms = self._clock_ms() - self._after_ms
+        oldest = await self._store.due(ARCHIVE, due_ms, 1)
+        self._metrics.archive_late(max(0, due_ms - oldest[0][1]) / 1_000 if oldest else 0)
 
     async def _notice_leaving(self) -> None:
         """Index what another service has archived, among the matches that had waited longest."""

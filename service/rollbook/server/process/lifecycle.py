@@ -22,12 +22,14 @@ from rollbook.identity.service_keys import ServiceKeys
 from rollbook.server.access.house_bots import Invite
 from rollbook.server.access.limits import Strangers
 from rollbook.server.addresses import Addresses
-from rollbook.server.configuration.settings import Listen, Settings, Tls
+from rollbook.server.configuration.settings import Listen, Settings
+from rollbook.server.health.fullness import fullness
 from rollbook.server.health.metrics import Metrics
 from rollbook.server.health.store_health import Store, connect, is_replaced, recognise, start_store
-from rollbook.server.process.certificates import Certificates, KeyPair
+from rollbook.server.process.certificates import Certificates
 from rollbook.server.process.metrics_http import expose
 from rollbook.server.process.ports import Listening, NotListening, why_not
+from rollbook.server.process.secured import Secured
 from rollbook.server.process.shared_keys import SharedKeys
 from rollbook.server.process.signals import Shutdown, Signals, ending_signals
 from rollbook.server.rpc.health import SERVICE_NAME as HEALTH
@@ -238,12 +240,15 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack, 
         await stack.enter_async_context(page)
     metrics.runs(settings.durability)
     stack.push_async_callback(_end, asyncio.create_task(_measure_the_loop(metrics)))
-    secured = None if settings.tls is None else _Secured(settings.tls, metrics)
+    secured = None if settings.tls is None else Secured(settings.tls, metrics)
     store = await start_store(settings)
     stack.push_async_callback(store.stop)
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     keys = ServiceKeys.in_directory(settings.data, settings.head_key, settings.name)
     log = await stack.enter_async_context(_connect(store, settings))
+    measuring = fullness(log, settings.data, metrics)
+    stack.push_async_callback(measuring.close)
+    measuring.start()
     shared_keys = SharedKeys(log, keys, metrics.loop_failed)
     await shared_keys.settle()
     stack.push_async_callback(shared_keys.close)
@@ -281,7 +286,7 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack, 
         companion.start(bound)
     certificates = None
     if secured is not None:
-        secured.companions = assembly.companions
+        secured.clients = [companion.renew for companion in assembly.companions]
         certificates = secured.certificates
         stack.push_async_callback(certificates.loop.close)
         certificates.loop.start()
@@ -360,38 +365,3 @@ def _listen(server: grpc.aio.Server, settings: Settings, credentials: grpc.Serve
     except RuntimeError:
         raise NotListening.at(address, why_not(address)) from None
     return Listen(address.host, port)
-
-
-class _Secured:
-    """gRPC's view of the certificate: every new connection gets the pair that is in use."""
-
-    def __init__(self, tls: Tls, metrics: Metrics) -> None:
-        """Read the files; raises the exceptions of `read_pair`."""
-        self.certificates = Certificates(tls, self._renew, metrics.loop_failed)
-        self._metrics = metrics
-        metrics.certificate_ends(self.certificates.pair.not_after)
-        self.companions: Sequence[Companion] = ()
-        """Clients of the service that have to trust its certificate."""
-        self._news: grpc.ServerCertificateConfiguration | None = None
-        """The renewed pair until gRPC fetches it."""
-
-    def credentials(self) -> grpc.ServerCredentials:
-        """Credentials that follow the files."""
-        first = _configuration(self.certificates.pair)
-        # The stubs lack that the callback may return None.
-        return grpc.dynamic_ssl_server_credentials(first, self._fetch)  # type: ignore[arg-type]
-
-    def _renew(self, pair: KeyPair) -> None:
-        self._news = _configuration(pair)
-        self._metrics.certificate_ends(pair.not_after)
-        for companion in self.companions:
-            companion.renew(pair.certificates)
-
-    def _fetch(self) -> grpc.ServerCertificateConfiguration | None:
-        """Called by gRPC before every handshake, on any thread; None: the configuration has not changed."""
-        news, self._news = self._news, None
-        return news
-
-
-def _configuration(pair: KeyPair) -> grpc.ServerCertificateConfiguration:
-    return grpc.ssl_server_certificate_configuration([(pair.key, pair.certificates)])

@@ -28,6 +28,9 @@ _CREATED: Final = "_created"
 _TOGETHER: Final[dict[str, Callable[[Iterable[float]], float]]] = {
     "rollbook_archiving": min,
     "rollbook_archive_backlog": max,
+    "rollbook_archive_late_seconds": max,
+    "rollbook_data_disk_ratio": max,
+    "rollbook_store_memory_ratio": max,
     "rollbook_build_info": max,
     "rollbook_last_sweep_timestamp_seconds": max,
     "rollbook_store_replaced": max,

@@ -25,8 +25,16 @@ class MasterStatus:
     version: str = ""
     used_bytes: int = 0
     most_bytes: int = 0
+    machine_bytes: int = 0
+    """The memory of its machine, which bounds a master without `maxmemory`."""
     replicas: int = 0
     file_is_well: bool = False
+
+    @property
+    def memory_ratio(self) -> float:
+        """The share of its memory that it uses; 0 if it is unknown."""
+        most = self.most_bytes or self.machine_bytes
+        return self.used_bytes / most if most else 0.0
 
 
 async def master_statuses(dispatch: Dispatch) -> list[MasterStatus]:
@@ -57,6 +65,7 @@ async def _status(server: Server) -> MasterStatus:
         version=f"{kind} {facts.get(f'{kind}_version', '')}".strip(),
         used_bytes=_number(facts, "used_memory"),
         most_bytes=_number(facts, "maxmemory"),
+        machine_bytes=_number(facts, "total_system_memory"),
         replicas=_number(facts, "connected_slaves"),
         file_is_well=facts.get("aof_enabled") == _ON
         and {facts.get("aof_last_write_status"), facts.get("aof_last_bgrewrite_status")} == {_WELL},
