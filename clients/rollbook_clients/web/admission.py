@@ -30,22 +30,22 @@ def match_id_of(visit: Visit) -> str:
     return match_id
 
 
-def code_of(visit: Visit) -> str:
+def code_of(visit: Visit, match_id: str = "") -> str:
     """The invitation code in this browser's cookie for the match; empty if there is none."""
-    return _code(visit.request.cookies.get(INVITATION, ""))
+    return _code(visit.request.cookies.get(f"{INVITATION}.{match_id or match_id_of(visit)}", ""))
 
 
 def keep_invitation(visit: Visit, response: Response, match_id: str, code: str) -> Response:
-    """Set a cookie with the invitation code on the response, for the pages of this match only."""
-    if _code(code):
+    """Set a cookie with the invitation code on the response, for the pages of this match and for streams."""
+    for path in (f"/matches/{match_id}", "/stream") if _code(code) else ():
         response.set_cookie(
-            INVITATION,
+            f"{INVITATION}.{match_id}",
             code,
             max_age=KEPT_SECONDS,
             httponly=True,
             samesite="lax",
             secure=visit.is_secure,
-            path=f"/matches/{match_id}",
+            path=path,
         )
     return response
 
@@ -63,22 +63,30 @@ async def enter(visit: Visit) -> Response:
     return keep_invitation(visit, visit.go(f"/matches/{match_id}"), match_id, code)
 
 
-async def match_of(visit: Visit) -> Match:
-    """The match in the address: called as this browser's guest if it plays or was invited, else as the page."""
-    match_id, code = match_id_of(visit), code_of(visit)
+async def match_of(visit: Visit, match_id: str = "") -> Match:
+    """The match with this id, by default that in the address.
+
+    It is called as this browser's guest if it plays or was invited, else as the page.
+    """
+    match_id = match_id or match_id_of(visit)
+    code = code_of(visit, match_id)
     if visit.visitor.token or code:
         return await visit.page.visitors.match(visit.visitor, match_id, code)
     return (await visit.page.everybody()).match(match_id)
 
 
 @asynccontextmanager
-async def follow_match(visit: Visit, *, is_stream: bool = False) -> AsyncIterator[FollowedMatch]:
-    """The match in the address, followed from the perspective `eyes` of the query: `public` or `seat-N`.
+async def follow_match(
+    visit: Visit, match_id: str = "", eyes: str | None = None, *, is_stream: bool = False
+) -> AsyncIterator[FollowedMatch]:
+    """A match, by default that in the address, followed from the perspective `eyes`: `public` or `seat-N`.
 
-    Without `eyes`, the browser's own seat, else the public perspective. All requests with the same perspective share
-    one FollowedMatch. When the stream of a seat ends, its player has left the page, which others should see soon.
+    By default, `eyes` is that of the query. Without `eyes`, the browser's own seat, else the public perspective. All
+    requests with the same perspective share one FollowedMatch. When the stream of a seat ends, its player has left the
+    page, which others should see soon.
     """
-    match, eyes, reference = await match_of(visit), _eyes(visit), visit.visitor.reference
+    match, reference = await match_of(visit, match_id), visit.visitor.reference
+    eyes = visit.request.query_params.get("eyes", "") if eyes is None else eyes
     seat, is_private = None, False
     if visit.visitor.token:
         seat, is_private = await _seat(visit, match)
@@ -106,10 +114,6 @@ async def _seat(visit: Visit, match: Match) -> tuple[int | None, bool]:
     state: Any = await match.state()
     seated = state.perspective.kind == PERSPECTIVE_KIND_SEAT
     return state.perspective.seat if seated else None, state.summary.is_private
-
-
-def _eyes(visit: Visit) -> str:
-    return visit.request.query_params.get("eyes", "")
 
 
 def _code(given: str) -> str:

@@ -22,6 +22,7 @@ from rollbook_clients.web import (
     lobby_pages,
     match_pages,
     replay_pages,
+    stream_pages,
     verify_pages,
 )
 from rollbook_clients.web.policy import Policy
@@ -59,6 +60,7 @@ ROUTES: Final = (
     *lobby_pages.ROUTES,
     *admission.ROUTES,
     *match_pages.ROUTES,
+    *stream_pages.ROUTES,
     *boards.ROUTES,
     *replay_pages.ROUTES,
     *verify_pages.ROUTES,

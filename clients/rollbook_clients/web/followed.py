@@ -38,6 +38,7 @@ from rollbook_clients.sdk import (
 from rollbook_clients.terminal.clocks import AwayPlayers, TickingClocks
 from rollbook_clients.terminal.known_game import KnownGame, known_game
 from rollbook_clients.terminal.rematch import RematchNews
+from rollbook_clients.web.changes import ChangingPart
 from rollbook_clients.web.log import ShownLog
 from rollbook_clients.web.streams import BEAT_SECONDS
 from rollbook_replays.games.seats import Seating
@@ -91,8 +92,8 @@ class FollowedMatch:
         self.version = 0
         """Incremented with every visible change."""
         self.watchers = 0
-        self.rendered: dict[Any, bytes] = {}
-        """Cache of rendered responses for the current version."""
+        self.parts: dict[str, ChangingPart] = {}
+        """The rendered table by language."""
         self._events: list[Event] = []
         self._seatings: dict[str, Seating] = {}
         self._logs: dict[str, ShownLog] = {}
@@ -193,8 +194,6 @@ class FollowedMatch:
                 await self._take_events(frame)
             case Beat():
                 if not await self._changed_by(frame):
-                    # Drop tables that were rendered for earlier seconds.
-                    self.rendered.clear()
                     return
             case Away():
                 self._clocks.take(None)
@@ -230,12 +229,6 @@ class FollowedMatch:
         left = None if self.has_ended else self._clocks.time_left()
         return None if left is None or left[0] != seat else left[1] + left[2]
 
-    @property
-    def second(self) -> int | None:
-        """Part of the key of rendered tables: changes every second while a clock runs or bots will join, else None."""
-        is_timed = self._clocks.time_left() is not None or self.summary.bots_at_ms
-        return int(time.monotonic()) if is_timed else None
-
     def _see_as(self, perspective: Perspective) -> None:
         is_seat = perspective.kind == PERSPECTIVE_KIND_SEAT and not self.public_only
         self.own = perspective.seat if is_seat else None
@@ -264,8 +257,9 @@ class FollowedMatch:
         state = await self.match.state()
         self._looked_at = time.monotonic()
         if [seat.name for seat in self.summary.seats] != [seat.name for seat in state.summary.seats]:
+            # What is rendered may contain names that were removed.
             self._logs.clear()
-            self.rendered.clear()
+            self.parts.clear()
         self.summary = state.summary
         self.known = known_game(state.summary.game, state.summary.ruleset)
         self._seatings.clear()
@@ -298,7 +292,10 @@ class FollowedMatch:
     def _show(self) -> None:
         self.version += 1
         self._shown = self.summary
-        self.rendered.clear()
+        if self.watchers:
+            # At once, so that browsers receive each change by itself.
+            for part in self.parts.values():
+                part.update(self.version)
         self._wake()
 
     def _wake(self) -> None:

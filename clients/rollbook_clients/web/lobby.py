@@ -12,6 +12,7 @@ import structlog
 
 from rollbook.v1.match_pb2 import MATCH_STATE_FINISHED, MATCH_STATE_OPEN, MatchSummary
 from rollbook_clients.sdk import Lobby, RollbookError, Table
+from rollbook_clients.web.changes import ChangingPart
 
 _log = structlog.get_logger()
 
@@ -29,6 +30,8 @@ class LobbyTail:
         self._table = table
         self.lobby = Lobby((), is_away=True)
         self.version = 0
+        self.parts: dict[str, ChangingPart] = {}
+        """The rendered list by language."""
         self._over: list[MatchSummary] = []
         self._over_at = float("-inf")
         self._changed = asyncio.Event()
@@ -69,6 +72,9 @@ class LobbyTail:
             try:
                 async with aclosing(self._table.lobby()) as lobbies:
                     async for lobby in lobbies:
+                        if not _names(self.lobby) <= _names(lobby):
+                            # What is rendered may contain names that were removed.
+                            self.parts.clear()
                         self.lobby = lobby
                         self.version += 1
                         self._changed.set()
@@ -78,3 +84,7 @@ class LobbyTail:
             except Exception:  # noqa: BLE001 - one failure must not stop the lobby
                 _log.exception("the lobby cannot be followed")
             await asyncio.sleep(AGAIN_SECONDS)
+
+
+def _names(lobby: Lobby) -> set[str]:
+    return {seat.name for match in lobby.matches for seat in match.seats}

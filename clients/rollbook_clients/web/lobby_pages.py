@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Final
 
@@ -18,10 +18,12 @@ from rollbook_clients.sdk import RollbookError, Table
 from rollbook_clients.sdk.lobby import OVER
 from rollbook_clients.terminal.screens.play_now import waiting
 from rollbook_clients.web.admission import keep_invitation
-from rollbook_clients.web.streams import BEAT_SECONDS, EventStream, message, once
-from rollbook_clients.web.visit import Visit
+from rollbook_clients.web.changes import ChangingPart
+from rollbook_clients.web.lobby import LobbyTail
+from rollbook_clients.web.visit import Page, Visit
 from rollbook_replays.games import presentation
 from rollbook_replays.games.presentation import option_name, option_value
+from rollbook_replays.games.words import Words
 
 CLOCKS: Final = (0, 30, 60, 120, 300, 86_400)
 DELAYS: Final = (0, 30, 60, 300)
@@ -53,7 +55,7 @@ async def lobby(visit: Visit) -> Response:
         titles=titles(),
         waiting={game: waiting(tail.matches, game) for game in current()},
         name=visit.visitor.name,
-        version=tail.version,
+        at=part_of(visit.page, visit.words, tail).at,
     )
 
 
@@ -87,29 +89,17 @@ async def _turn(visit: Visit, table: Table, summary: MatchSummary) -> str:
     return visit.words("lobby.mine_turn", name=summary.seats[summary.awaited_seat].name or "?")
 
 
-async def lobby_stream(visit: Visit) -> Response:
-    """The list of matches as a stream: sent whenever it changes."""
-    tail = await visit.page.watch_lobby()
+def part_of(page: Page, words: Words, tail: LobbyTail) -> ChangingPart:
+    """The list of open and running matches in this language, rendered once for all."""
 
-    def list_rows() -> bytes:
-        facts = {"matches": tail.matches, "titles": titles(), "is_away": tail.lobby.is_away}
-        return visit.page.render("_matches.html", visit.words, **facts).encode()
+    def render() -> str:
+        return page.render("_matches.html", words, matches=tail.matches, titles=titles(), is_away=tail.lobby.is_away)
 
-    async def chunks() -> AsyncIterator[bytes]:
-        sent = -1
-        while True:
-            if tail.version != sent:
-                sent = tail.version
-                yield message(list_rows(), number=str(sent))
-            try:
-                async with asyncio.timeout(BEAT_SECONDS):
-                    await tail.beyond(sent)
-            except TimeoutError:
-                yield b""
-
-    if (seen := visit.request.query_params.get("once")) is not None:
-        return once(list_rows(), str(tail.version), seen)
-    return EventStream(chunks, visit.hold("streams"))  # type: ignore[return-value]  # an ASGI application, as responses are
+    part = tail.parts.get(words.language)
+    if part is None:
+        part = tail.parts[words.language] = ChangingPart(render)
+    part.update(tail.version)
+    return part
 
 
 async def opening(visit: Visit) -> Response:
@@ -199,7 +189,6 @@ async def play_now(visit: Visit) -> Response:
 
 ROUTES: Final = (
     ("GET", "/", lobby),
-    ("GET", "/stream", lobby_stream),
     ("GET", "/open", opening),
     ("POST", "/open", open_match),
     ("POST", "/play", play_now),

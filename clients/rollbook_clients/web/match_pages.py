@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import AsyncIterator
 from typing import Any, Final
 from uuid import UUID, uuid4
 
@@ -17,9 +16,8 @@ from rollbook.v1.games_pb2 import Choice
 from rollbook.v1.table_pb2 import PERSPECTIVE_KIND_SEAT
 from rollbook_clients.sdk import MovedOn, NotFound, OutcomeUnknown, Unreachable
 from rollbook_clients.web.admission import code_of, follow_match, invitation, keep_invitation, match_id_of, match_of
-from rollbook_clients.web.followed import FollowedMatch
 from rollbook_clients.web.scenes import help_of, scene
-from rollbook_clients.web.streams import EventStream, message, once
+from rollbook_clients.web.stream_pages import table_part
 from rollbook_clients.web.visit import Visit
 
 MOST_PICKED: Final = 64
@@ -37,7 +35,8 @@ async def match_page(visit: Visit) -> Response:
 async def _show_match(visit: Visit) -> Response:
     async with follow_match(visit) as tail:
         await tail.look_again()
-        now = scene(tail, visit.words, _read_picked(visit))
+        picked = _read_picked(visit)
+        now = scene(tail, visit.words, picked)
         eyes = visit.request.query_params.get("eyes", "")
         return visit.show(
             "match.html",
@@ -45,55 +44,12 @@ async def _show_match(visit: Visit) -> Response:
             name=visit.visitor.name,
             request_id=str(uuid4()),
             eyes=eyes,
+            # With picked pieces, the table differs from that of the stream.
+            at="" if picked else table_part(visit.page, visit.words, tail).at,
             code=code_of(visit),
             link=invitation(visit, code_of(visit)),
             help=help_of(tail, visit.words),
         )
-
-
-async def match_stream(visit: Visit) -> Response:
-    """The table as a stream: sent at the start and whenever it changes."""
-
-    async def chunks() -> AsyncIterator[bytes]:
-        async with follow_match(visit, is_stream=True) as tail:
-            sent = -1
-            while True:
-                changed, version = tail.changed, tail.version
-                yield b"" if version == sent else _message(visit, tail)
-                sent = version
-                has_ended = tail.has_ended and not tail.may_be_asked
-                if has_ended:
-                    yield message(b"{}", event="end")
-                if has_ended or (tail.is_over and not tail.has_ended):
-                    # If the match failed rather than ended, the browser connects again.
-                    return
-                await changed.wait()
-
-    # Errors in following the match become a status code here, before the stream begins.
-    async with follow_match(visit) as now:
-        if (seen := visit.request.query_params.get("once")) is not None:
-            return once(
-                _table(visit, now), f"{id(now)}.{now.version}", seen, is_over=now.has_ended and not now.may_be_asked
-            )
-        return EventStream(chunks, visit.hold("streams"))  # type: ignore[return-value]  # an ASGI application, as responses are
-
-
-def _message(visit: Visit, tail: FollowedMatch) -> bytes:
-    """The table as a message of a stream, rendered once for all who see the same."""
-    key = ("message", visit.words.language, tail.second)
-    if key not in tail.rendered:
-        tail.rendered[key] = message(_table(visit, tail), number=str(tail.version))
-    return tail.rendered[key]
-
-
-def _table(visit: Visit, tail: FollowedMatch) -> bytes:
-    """The table as HTML, rendered once for all who see the same."""
-    words = visit.words
-    key = (words.language, tail.second)
-    if key not in tail.rendered:
-        table = visit.page.render("_table.html", words, scene=scene(tail, words), form_token="", request_id="")
-        tail.rendered[key] = table.encode()
-    return tail.rendered[key]
 
 
 async def choices(visit: Visit) -> Response:
@@ -219,7 +175,6 @@ async def overlay(visit: Visit) -> Response:
 
 ROUTES: Final = (
     ("GET", "/matches/{match_id}", match_page),
-    ("GET", "/matches/{match_id}/stream", match_stream),
     ("GET", "/matches/{match_id}/choices", choices),
     ("GET", "/matches/{match_id}/file", save),
     ("GET", "/matches/{match_id}/overlay", overlay),

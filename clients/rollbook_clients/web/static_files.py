@@ -27,6 +27,13 @@ FOLDER: Final = files("rollbook_clients.web") / "static"
 _IMPORT: Final = re.compile(r"^(?:import|\}) [^;]*?\"(\.[^\"]+)\";$", re.MULTILINE)
 
 
+_COMMENT: Final = re.compile(r"^[ \t]*(?://[^\n]*|/\*\*.*?\*/)\n", re.MULTILINE | re.DOTALL)
+
+
+def _without_comments(script: bytes) -> bytes:
+    return _COMMENT.sub("", script.decode()).encode()
+
+
 def _read(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, bytes]]:
     for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
         if entry.is_dir():
@@ -40,7 +47,8 @@ class StaticFiles:
 
     def __init__(self, made: Mapping[str, str]) -> None:
         """Read the files of the package; files in `made` are added, or replace those of the same name."""
-        self._files = dict(_read(FOLDER)) | {name: text.encode() for name, text in made.items()}
+        found = dict(_read(FOLDER)) | {name: text.encode() for name, text in made.items()}
+        self._files = {name: _without_comments(data) if name.endswith(".js") else data for name, data in found.items()}
         self._compressed = {name: gzip.compress(data, mtime=0) for name, data in self._files.items()}
         digest = hashlib.sha256()
         for name, data in sorted(self._files.items()):

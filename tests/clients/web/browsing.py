@@ -8,7 +8,7 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from http.cookiejar import CookieJar
@@ -152,8 +152,20 @@ class Answer:
 
     @property
     def content(self) -> bytes:
-        """The body without the form token, which every response writes differently."""
-        return re.sub(rb"\b[0-9a-f]{128}\b", b"", self.body)
+        """The body without form tokens, names of states and times of messages, which always differ."""
+        return re.sub(rb'\b[0-9a-f]{128}\b|\b[0-9a-f]{8}\.\d+\b|"now_ms":\d+', b"", self.body)
+
+
+def _first_message(stream: Iterable[bytes]) -> bytes:
+    """The stream up to the end of its first message."""
+    body, message = b"", b""
+    for line in stream:
+        message += line
+        if line == b"\n":
+            body, message, is_beat = body + message, b"", message.startswith(b"event: beat")
+            if not is_beat:
+                break
+    return body
 
 
 class Reader:
@@ -193,7 +205,9 @@ class Reader:
         request = Request(self._url + path, body, dict(headers))  # noqa: S310 - http
         try:
             with self._opener.open(request, timeout=60) as answer:
-                return Answer(answer.status, dict(answer.headers), answer.read())
+                is_stream = answer.headers["content-type"].startswith("text/event-stream")
+                body = _first_message(answer) if is_stream else answer.read()
+                return Answer(answer.status, dict(answer.headers), body)
         except HTTPError as refused:
             with refused:
                 return Answer(refused.code, dict(refused.headers), refused.read())

@@ -6,7 +6,7 @@ from rollbook_clients.web.app import create_app
 from rollbook_clients.web.visit import PageOptions
 from rollbook_clients.web.visitors import Visitor
 from tests.clients.sdk.tables import address, run, tables
-from tests.clients.web.test_quiet import listening, table
+from tests.clients.web.streaming import listening, stream_of
 from tests.server.feeds.watching import Theatre
 
 
@@ -19,8 +19,8 @@ def test_a_bot_is_marked_with_its_strength_and_a_person_never() -> None:
             match = await anna.open("cant_stop", seats=2)
             await match.join()
             await uno.match(match.id).join()
-            async with listening(app, f"/matches/{match.id}/stream") as sent:
-                _, body = await table(sent)
+            async with listening(app, stream_of(match.id)) as stream:
+                _, body = await stream.next()
                 assert b'<span class="note bot">bot, weak</span>' in body
                 assert 1 == body.count(b"note bot")
 

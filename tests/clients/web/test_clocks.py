@@ -21,8 +21,7 @@ from rollbook_clients.web.visit import PageOptions
 from tests.clients.sdk.proxy import Pair, Proxy
 from tests.clients.sdk.tables import address, run, running, table, tables, turn
 from tests.clients.web.browsing import Person, chromium, needs_chromium, served_page
-from tests.clients.web.test_quiet import listening
-from tests.clients.web.test_quiet import table as next_table
+from tests.clients.web.streaming import listening, stream_of
 from tests.ports import free_port
 from tests.server.feeds.test_clocks_beside_events import clocks_after
 from tests.server.feeds.watching import Theatre
@@ -192,8 +191,8 @@ def test_a_page_that_comes_late_shows_what_is_left_by_then() -> None:
         async with tables(theatre, "Anna", "Ben") as players, app.router.lifespan_context(app):
             matches = await running(players, turn_seconds=600)
             theatre.clock.ms += 200 * SECOND_MS
-            async with listening(app, f"/matches/{matches[0].id}/stream") as sent:
-                _, first = await next_table(sent)
+            async with listening(app, stream_of(matches[0].id)) as stream:
+                _, first = await stream.next()
                 left = clock_of(first)
                 assert left is not None
                 assert left <= 400 * SECOND_MS
@@ -209,18 +208,18 @@ def test_while_the_service_is_away_the_page_shows_no_clock(monkeypatch: pytest.M
         async with Proxy(theatre.port) as proxy, tables(theatre, "Anna", "Ben") as players:
             app = create_app(PageOptions(proxy.address, token=theatre.token("Page")))
             matches = await running(players, turn_seconds=600)
-            path = f"/matches/{matches[0].id}/stream"
-            async with app.router.lifespan_context(app), listening(app, path) as sent:
-                _, shown = await next_table(sent)
+            path = stream_of(matches[0].id)
+            async with app.router.lifespan_context(app), listening(app, path) as stream:
+                _, shown = await stream.next()
                 assert clock_of(shown) is not None
                 proxy.upstream = free_port()
                 proxy.each(Pair.cut)
                 while b'data-away="yes"' not in shown:
-                    _, shown = await next_table(sent)
+                    _, shown = await stream.next()
                 assert clock_of(shown) is None
                 proxy.upstream = theatre.port
                 while clock_of(shown) is None:
-                    _, shown = await next_table(sent)
+                    _, shown = await stream.next()
                 assert b'data-away="no"' in shown
 
     run(scenario)

@@ -146,6 +146,6 @@ def play_and_play_again(reader: Reader) -> None:
 
 def shown_match(answer: Answer) -> str:
     """The match id that a page shows."""
-    found = re.search(r'data-stream="/matches/(\w+)/stream', answer.text)
+    found = re.search(r'data-topic="(\w+)"', answer.text)
     assert found is not None, answer.text
     return found[1]

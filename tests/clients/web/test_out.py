@@ -5,7 +5,7 @@ from __future__ import annotations
 from rollbook_clients.web.app import create_app
 from rollbook_clients.web.visit import PageOptions
 from tests.clients.sdk.tables import address, run, running, tables
-from tests.clients.web.test_quiet import listening, table
+from tests.clients.web.streaming import listening, stream_of
 from tests.server.feeds.watching import Theatre
 
 
@@ -16,13 +16,13 @@ def test_who_resigns_has_resigned_and_a_bot_plays_on_until_the_end() -> None:
         app = create_app(PageOptions(address(theatre), token=theatre.token("Page")))
         async with tables(theatre, "Anna", "Ben", "Cleo") as players, app.router.lifespan_context(app):
             matches = await running(players)
-            async with listening(app, f"/matches/{matches[0].id}/stream") as sent:
-                await table(sent)
+            async with listening(app, stream_of(matches[0].id)) as stream:
+                await stream.next()
                 await matches[0].resign()
-                while b">resigned; a bot plays on<" not in (body := await sent.get()):
+                while b">resigned; a bot plays on<" not in (body := (await stream.next())[1]):
                     assert b"resigned;" not in body
                 await matches[1].resign()
-                while b'id="after"' not in (body := await sent.get()):
+                while b'id="after"' not in (body := (await stream.next())[1]):
                     pass
                 assert 2 == body.count(b">resigned<")
                 assert b"a bot plays on" not in body

@@ -166,6 +166,8 @@ def test_a_browser_never_waits_long_before_it_asks_again(tmp_path: Path) -> None
     async def scenario() -> None:
         async with served_page(tmp_path) as (_, web), chromium() as browser:
             person = await Person.arrive(browser)
+            # A worker would have a clock of its own.
+            await person.page.context.add_init_script("delete globalThis.SharedWorker")
             await person.page.clock.install(time=0)
             await person.goto(web.url)
             await person.page.clock.pause_at(3_600)

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
 
 import pytest
-from starlette.applications import Starlette
-from starlette.types import Message
 
 from rollbook.server.feeds import feed
 from rollbook_clients.sdk import Events, Frame, RollbookError
@@ -18,50 +12,11 @@ from rollbook_clients.web import followed
 from rollbook_clients.web.app import create_app
 from rollbook_clients.web.visit import PageOptions
 from tests.clients.sdk.tables import address, run, running, tables, turn
+from tests.clients.web.streaming import listening, stream_of
 from tests.server.feeds.watching import Theatre
 
-SIGN = b"event: beat\ndata: {}\n\n"
-END = b""
 SERVICE_BEAT_SECONDS = 0.05
 SIGN_SECONDS = 0.5
-
-
-@asynccontextmanager
-async def listening(app: Starlette, path: str) -> AsyncIterator[asyncio.Queue[bytes]]:
-    """The chunks that a client of this path receives."""
-    sent: asyncio.Queue[bytes] = asyncio.Queue()
-    scope: dict[str, Any] = {
-        "type": "http",
-        "method": "GET",
-        "path": path,
-        "query_string": b"",
-        "headers": [],
-        "client": None,
-    }
-
-    async def receive() -> Message:
-        await asyncio.Event().wait()
-        raise AssertionError("nobody hangs up")
-
-    async def send(message: Message) -> None:
-        if message["type"] == "http.response.body" and (message["body"] or not message.get("more_body")):
-            sent.put_nowait(message["body"])
-
-    task = asyncio.create_task(app(scope, receive, send))
-    try:
-        yield sent
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-
-
-async def table(sent: asyncio.Queue[bytes]) -> tuple[int, bytes]:
-    """Return the next table sent, and the number of heartbeats before it."""
-    signs = 0
-    while not (body := await sent.get()).startswith(b"id: "):
-        assert body == SIGN
-        signs += 1
-    return signs, body
 
 
 @pytest.mark.parametrize("turn_seconds", [0, 3_600])
@@ -77,24 +32,23 @@ def test_beats_of_the_service_redraw_nothing(turn_seconds: int, monkeypatch: pyt
         app = create_app(options)
         async with tables(theatre, "Anna", "Ben") as players, app.router.lifespan_context(app):
             matches = await running(players, turn_seconds=turn_seconds)
-            path = f"/matches/{matches[0].id}/stream"
-            async with listening(app, path) as sent:
-                _, first = await table(sent)
-                while (body := await sent.get()) != SIGN:
+            path = stream_of(matches[0].id)
+            async with listening(app, path) as stream:
+                _, first = await stream.next()
+                while (state := await stream.get()) is not None:
                     # The first heartbeat brings the clock of the awaited seat.
-                    first = body
+                    first = state.encode()
                 for _ in range(4):
                     # Ten heartbeats of the service precede each of them.
-                    assert SIGN == await sent.get()
+                    assert await stream.get() is None
                 async with listening(app, path) as late:
-                    _, then = await table(late)
+                    _, then = await late.next()
                 assert _without_clocks(first) == _without_clocks(then)
-                assert (turn_seconds == 0) == (_without_id(first) == _without_id(then))
                 match, moment = await turn(matches)
                 assert moment.legal
                 await match.choose(next(iter(moment.legal)))
-                _, second = await table(sent)
-                assert first != second
+                _, second = await stream.next()
+                assert _position(first) < _position(second)
 
     run(scenario)
 
@@ -115,18 +69,18 @@ def test_a_match_that_cannot_be_followed_any_further_is_asked_for_again(monkeypa
         app = create_app(PageOptions(address(theatre), token=theatre.token("Page")))
         async with tables(theatre, "Anna", "Ben") as players, app.router.lifespan_context(app):
             matches = await running(players)
-            path = f"/matches/{matches[0].id}/stream"
-            async with listening(app, path) as sent:
-                _, first = await table(sent)
+            path = stream_of(matches[0].id)
+            async with listening(app, path) as stream:
+                _, first = await stream.next()
                 match, moment = await turn(matches)
                 assert moment.legal
                 await match.choose(next(iter(moment.legal)))
-                last = b""
-                while (body := await sent.get()) != END:
-                    last = body
-                assert b"event: end" not in last
-            async with listening(app, path) as sent:
-                _, second = await table(sent)
+                while "status" not in stream.last:
+                    await stream.get()
+                # Browsers connect again after this status.
+                assert 503 == stream.last["status"]
+            async with listening(app, path) as stream:
+                _, second = await stream.next()
             assert _position(first) < _position(second)
 
     run(scenario)
@@ -138,9 +92,5 @@ def _position(body: bytes) -> int:
     return int(found[1])
 
 
-def _without_id(body: bytes) -> bytes:
-    return body.partition(b"\n")[2]
-
-
 def _without_clocks(body: bytes) -> bytes:
-    return re.sub(rb'data-left="\d+"', b"", _without_id(body))
+    return re.sub(rb' data-left="\d+"', b"", body)

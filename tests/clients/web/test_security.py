@@ -51,9 +51,9 @@ def test_other_hosts_are_refused() -> None:
     async def scenario() -> None:
         async with listening(Hosts(("Games.example", "other.example:8443"), is_secure=True)) as address:
             for host in ("127.0.0.1", "10.1.2.3:80", "[::1]:8080", "localhost:99", "games.example", "other.example:1"):
-                said = await ask(address, host)
-                assert said.startswith("HTTP/1.1 200 "), host
-                assert "strict-transport-security: max-age=31536000\r\n" in said
+                response = await ask(address, host)
+                assert response.startswith("HTTP/1.1 200 "), host
+                assert "strict-transport-security: max-age=31536000\r\n" in response
             for host in (
                 "evil.example",
                 "games.example.evil.example",
@@ -61,9 +61,9 @@ def test_other_hosts_are_refused() -> None:
                 "127.0.0.1.evil.example",
             ):
                 for path in ("/replays", "/stream", "/s/0/page.css", "/nowhere"):
-                    said = await ask(address, host, path, "Accept-Language: de\r\n")
-                    assert said.startswith("HTTP/1.1 421 "), host
-                    assert "Diese Seite gibt es unter diesem Namen nicht." in said
+                    response = await ask(address, host, path, "Accept-Language: de\r\n")
+                    assert response.startswith("HTTP/1.1 421 "), host
+                    assert "Diese Seite gibt es unter diesem Namen nicht." in response
         async with listening(Hosts()) as address:
             assert (await ask(address, "games.example")).startswith("HTTP/1.1 421 ")
             assert "strict-transport-security" not in await ask(address, "localhost")
@@ -84,9 +84,9 @@ def test_every_response_has_the_policy(monkeypatch: pytest.MonkeyPatch) -> None:
             answers = [await ask(address, "localhost", path) for path in ("/replays", "/s/0/page.css", "/nowhere", "/")]
             answers += [await ask(address, "evil.example"), await ask(address, "localhost", "/static/any")]
             answers.append(await ask(address, "localhost", "/ /"))
-            assert ["200", "200", "404", "503", "421", "500", "400"] == [said.split(" ")[1] for said in answers]
-            for said in answers:
-                head = said.lower()
+            assert ["200", "200", "404", "503", "421", "500", "400"] == [response.split(" ")[1] for response in answers]
+            for response in answers:
+                head = response.lower()
                 assert "content-security-policy: default-src 'none'; script-src 'self'" in head
                 assert all(f"{name}: {value}\r\n" in head for name, value in HEADERS.items())
                 assert "permissions-policy: camera=(), microphone=(), geolocation=(), payment=(), usb=()\r\n" in head
@@ -155,7 +155,7 @@ def test_a_steady_body_and_an_open_stream_are_not_closed(monkeypatch: pytest.Mon
 
 @needs_chromium
 def test_an_invited_browser_has_an_empty_console(tmp_path: Path) -> None:
-    """From the link to the seat no request fails; a wrong code is told apart from none."""
+    """From the link to the seat no request fails; a wrong code is refused, and a visitor without one can enter it."""
 
     async def scenario() -> None:
         async with served_page(tmp_path) as (_, web), chromium() as browser:
@@ -166,15 +166,15 @@ def test_an_invited_browser_has_an_empty_console(tmp_path: Path) -> None:
             await anna.page.click("button.main")
             await anna.page.wait_for_selector("#invitation")
             link = await anna.page.input_value("#invitation")
-            said: list[str] = []
-            ben.page.on("console", lambda message: said.append(message.text))
+            messages: list[str] = []
+            ben.page.on("console", lambda message: messages.append(message.text))
             await ben.goto(link)
             await ben.page.wait_for_selector("#join")
             await ben.page.fill("#join input[name=name]", "Ben")
             await ben.page.click("#join button")
             await ben.page.wait_for_selector("#player-1")
             await ben.page.wait_for_selector("#choose, #status")
-            assert [] == said
+            assert [] == messages
             path = link.removeprefix(web.url).partition("#")[0]
             stranger = Reader(web.url)
             landing = await asyncio.to_thread(stranger.get, path)

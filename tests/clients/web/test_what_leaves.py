@@ -33,7 +33,8 @@ def answers(reader: Reader, match_id: str, moments: int = 40) -> Iterator[tuple[
     """Yield the page's answers about a match at all its addresses, also for events that do not exist."""
     match = f"/matches/{match_id}"
     paths = ["/", match, f"{match}?eyes=public", f"{match}?eyes=seat-0", f"{match}?eyes=seat-1", f"{match}/overlay"]
-    paths += [f"{match}/stream?once=", f"{match}/choices?piece=1", f"{match}/file", f"{match}/verify"]
+    paths += [f"/stream?topic={match_id}{eyes}~" for eyes in ("", ".public", ".seat-0", ".seat-1")]
+    paths += [f"{match}/choices?piece=1", f"{match}/file", f"{match}/verify"]
     paths += [f"{match}/boards/{REVISION}/en/{number}.svg" for number in range(1, moments, 3)]
     paths += [f"{match}/seats/{seat}/boards/{REVISION}/en/{moments}.svg" for seat in range(2)]
     paths += [f"{match}/replay", f"{match}/replay?at={moments}", f"{match}/replay?at={moments}&eyes=seat-0"]

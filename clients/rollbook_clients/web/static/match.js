@@ -58,11 +58,10 @@ function move(before, motion, steps) {
   }
 }
 
-follow(live.dataset.stream, {
-  take(html) {
+follow(live, {
+  take(fresh, late) {
     const before = places();
     const choose = document.getElementById("choose");
-    const fresh = parser.parseFromString(html, "text/html").getElementById("table");
     const steps = Number(fresh.dataset.position) - Number(table().dataset.position);
     // While no event happens, keep the pieces and menus that the player has picked and opened.
     if (steps !== 0) picks += 1;
@@ -73,7 +72,7 @@ follow(live.dataset.stream, {
     move(before, fresh.dataset.motion, steps);
     keep(fresh.dataset.head);
     announce();
-    tick();
+    tick(true, late);
   },
   away(lost) {
     away.hidden = !lost;
@@ -203,8 +202,8 @@ let clockSince = performance.now();
 let wasShort = false;
 
 /** Update the clocks; alert the player once when little time is left. */
-function tick(first = true) {
-  if (first) clockSince = performance.now();
+function tick(first = true, late = 0) {
+  if (first) clockSince = performance.now() - late;
   let isShort = false;
   for (const clock of document.querySelectorAll("[data-left]")) {
     const left = Math.max(0, Number(clock.dataset.left) - (performance.now() - clockSince));

@@ -2,10 +2,4 @@
 import { patch } from "./patch.js";
 import { follow } from "./stream.js";
 
-const parser = new DOMParser();
-
-follow(document.getElementById("live").dataset.stream, {
-  take(html) {
-    patch(document.getElementById("table"), parser.parseFromString(html, "text/html").getElementById("table"));
-  },
-});
+follow(document.getElementById("live"), { take: (fresh) => patch(document.getElementById("table"), fresh) });

@@ -1,116 +1,94 @@
-// A stream of messages that reconnects after every loss, and shares the browser's connections with other tabs.
-//
-// A browser opens at most six connections to one origin. So a hidden tab, or a tab that finds enough others with open
-// streams, polls instead of streaming.
+// Follows a part of the page: receives its changes from the stream of this browser, and hands over the part as it is now.
 
-const BEAT_MS = 40_000;
-// The pauses stay short, because viewers wait for the table, and the page can bear thousands of such requests.
-const PAUSES = [1, 2, 4, 8];
-const MOST_STREAMS = 4;
-const POLL_MS = 1_000;
-const HIDDEN_POLL_MS = 5_000;
-const FRESH_MS = 8_000;
-
-const own = `stream/${Math.random()}`;
-
-/** Number of other tabs that have reported an open stream. */
-function others() {
-  let count = 0;
-  try {
-    for (const key of Object.keys(localStorage).filter((each) => each.startsWith("stream/") && each !== own)) {
-      if (Date.now() - Number(localStorage.getItem(key)) < FRESH_MS) count += 1;
-      else localStorage.removeItem(key);
-    }
-  } catch {
-    // Without storage the tabs do not know of each other.
+/** Make the copy of the last received state equal to the next one; see changes.py. */
+export function apply(element, [attributes, steps]) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null) element.removeAttribute(name);
+    else element.setAttribute(name, value);
   }
+  let at = element.firstChild;
+  for (const step of steps || []) {
+    if (typeof step === "string") {
+      // Parsed inside an equal element, as elements of pictures need their namespace.
+      const box = element.cloneNode(false);
+      box.innerHTML = step;
+      at ? at.before(...box.childNodes) : element.append(...box.childNodes);
+    } else if (typeof step === "number") {
+      for (let count = Math.abs(step); count; count -= 1) {
+        const next = at.nextSibling;
+        if (step < 0) at.remove();
+        at = next;
+      }
+    } else {
+      apply(at, step);
+      at = at.nextSibling;
+    }
+  }
+}
+
+function size(element) {
+  const walker = document.createTreeWalker(element);
+  let count = 0;
+  while (walker.nextNode()) count += 1;
   return count;
 }
 
-function claim(isOpen) {
+/** The hub in a SharedWorker; without one, in this tab. `post` receives its messages. */
+async function connect(post) {
+  const address = new URL("hub.js", import.meta.url);
   try {
-    if (isOpen) localStorage.setItem(own, String(Date.now()));
-    else localStorage.removeItem(own);
+    const worker = new SharedWorker(address, { type: "module", name: "rollbook" });
+    worker.port.onmessage = ({ data }) => post(data);
+    return { send: (message) => worker.port.postMessage(message), isShared: true };
   } catch {
-    // See `others`.
+    const { join } = await import(address);
+    return { send: join(post), isShared: false };
   }
 }
 
-/** Follow `address`: `take` receives the data of each message, `away` whether the connection is lost. */
-export function follow(address, { take, away = () => {}, ended = () => {} }) {
-  let source = null;
-  let failures = 0;
-  let timer = 0;
-  let seen = "";
-  let over = false;
+/**
+ * Follow the topic that `live` names, beginning with the state of its only child. `take` receives each state as an
+ * element, and for how long its message was under way in ms; `away` whether the connection is lost.
+ */
+export async function follow(live, { take, away = () => {}, ended = () => {} }) {
+  const { topic } = live.dataset;
+  let { at } = live.dataset;
+  let copy = live.firstElementChild.cloneNode(true);
+  let isOver = false;
+  let hub = null;
 
-  const close = () => {
-    clearTimeout(timer);
-    source?.close();
-    source = null;
-    claim(false);
+  const receive = (said) => {
+    if (said.message) change(said.message, said.late);
+    else if (said.away !== undefined) away(said.away);
+    else {
+      isOver = true;
+      if (said.end) ended();
+    }
   };
-  const lost = () => {
-    close();
-    away(true);
-    const pause = PAUSES[Math.min(failures, PAUSES.length - 1)] * 1000;
-    failures += 1;
-    timer = setTimeout(begin, pause * (0.7 + 0.6 * Math.random()));
-  };
-  const heard = () => {
-    clearTimeout(timer);
-    timer = setTimeout(lost, BEAT_MS);
-  };
-  const news = (data, id) => {
-    failures = 0;
-    seen = id;
-    away(false);
-    take(data);
-  };
-  const end = () => {
-    over = true;
-    close();
-    ended();
-  };
-  const begin = () => {
-    close();
-    if (over) return;
-    if (document.hidden || others() >= MOST_STREAMS) poll();
-    else listen();
-  };
-  const listen = () => {
-    claim(true);
-    source = new EventSource(address);
-    heard();
-    source.onmessage = (event) => {
-      heard();
-      news(event.data, event.lastEventId);
-    };
-    source.addEventListener("beat", heard);
-    source.addEventListener("end", end);
-    source.onerror = lost;
-  };
-  const poll = async () => {
-    const mode = document.hidden;
+  const change = (message, late) => {
     try {
-      const separator = address.includes("?") ? "&" : "?";
-      const response = await fetch(`${address}${separator}once=${encodeURIComponent(seen)}`);
-      if (!response.ok) throw new Error(response.statusText);
-      if (response.status !== 204) news(await response.text(), response.headers.get("x-version") ?? "");
-      else away(false);
-      if (response.headers.get("x-over")) {
-        end();
-        return;
-      }
-    } catch {
-      lost();
+      if (message.whole) copy = new DOMParser().parseFromString(message.whole, "text/html").body.firstElementChild;
+      else apply(copy, message.edit);
+      if (message.nodes && message.nodes !== size(copy)) throw new Error(`${size(copy)} nodes, not ${message.nodes}`);
+    } catch (error) {
+      // The next message is the whole.
+      console.error(`lost: ${topic}: ${error}`);
+      at = "";
+      hub.send({ topic, at });
       return;
     }
-    if (mode === document.hidden) timer = setTimeout(begin, document.hidden ? HIDDEN_POLL_MS : POLL_MS);
+    at = message.to;
+    away(false);
+    take(copy.cloneNode(true), late);
   };
-  setInterval(() => source && claim(true), FRESH_MS / 4);
-  document.addEventListener("visibilitychange", begin);
-  addEventListener("pagehide", close);
-  addEventListener("pageshow", (event) => event.persisted && begin());
-  begin();
+  const subscribe = () => !isOver && hub.send({ topic, at, isShown: !document.hidden });
+
+  hub = await connect(receive);
+  if (hub.isShared || !document.hidden) subscribe();
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden) subscribe();
+    else if (!hub.isShared) hub.send({ bye: true });
+  });
+  addEventListener("pagehide", () => hub.send({ bye: true }));
+  addEventListener("pageshow", (event) => event.persisted && subscribe());
 }
