@@ -37,6 +37,9 @@ STALLED: Final = 10
 
 MOST_KIB: Final = 40
 LEAST_RATIO: Final = 0.7
+STATE: Final = b'data: {"to":'
+"""The beginning of a message of the page, which names the state that the message leads to."""
+
 READ_BYTES: Final = 1 << 16
 PAUSE_SECONDS: Final = 0.03
 """Pause between two choices, so that each is a separate message."""
@@ -93,8 +96,8 @@ class Crowd:
         while data := await reader.read(READ_BYTES):
             self.received += len(data)
             for line in data.split(b"\n"):
-                if line.startswith(b"id: "):
-                    self.heard.setdefault((path, line), []).append(time.monotonic())
+                if line.startswith(STATE):
+                    self.heard.setdefault((path, line.partition(b",")[0]), []).append(time.monotonic())
 
     @property
     def delivered(self) -> int:
@@ -181,7 +184,7 @@ async def of_the_page(web: WebProcess, players: list[Table], size: Size, matches
             await _choose(seated[number % matches], random)
             await asyncio.sleep(PAUSE_SECONDS)
 
-    crowd = Crowd(web.port, [f"/matches/{each[0].id}/stream" for each in seated])
+    crowd = Crowd(web.port, [f"/stream?topic={each[0].id}~" for each in seated])
     try:
         return await measured(crowd, psutil.Process(web.process.pid), size.watchers, play)
     finally:
@@ -202,7 +205,7 @@ async def of_a_bare_stream(size: Size, addresses: int, page: Found) -> Found:
         crowd = Crowd(port, [f"/{number}" for number in range(addresses)])
 
         async def post(path: str, number: int) -> None:
-            head = f"id: {number}\ndata: ".encode()
+            head = STATE + f"{number},".encode()
             body = head + b"." * (page.message_bytes - len(head) - 2) + b"\n\n"
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.write(f"POST {path} HTTP/1.1\r\nhost: bare\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body)
@@ -269,9 +272,11 @@ def main(words: list[str]) -> None:
     """Measure, print, and write the section."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench web", description=__doc__)
     parser.add_argument("--tiny", action="store_true", help="a few watchers, to see that it runs")
+    parser.add_argument("--watchers", type=int, default=0, help="so many watchers of a tenth as many matches")
     given = parser.parse_args(words)
     os.environ.update({f"ROLLBOOK_LIMITS_{limit}": "1000" for limit in LIMITS})
-    lines = asyncio.run(measure(TINY if given.tiny else FULL))
+    size = Size(given.watchers, {given.watchers // 10: 100}) if given.watchers else TINY if given.tiny else FULL
+    lines = asyncio.run(measure(size))
     print("\n".join(lines))
-    if not given.tiny:
+    if size is FULL:
         results.write("web", lines)

@@ -13,7 +13,7 @@ import re
 import secrets
 import time  # noqa: TID251 - browsers compute from it for how long a message was under way
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import Any, Final, TypeAlias
@@ -21,11 +21,15 @@ from typing import Any, Final, TypeAlias
 MOST_STEPS: Final = 8
 """Number of changes for which a browser may be behind without receiving the whole."""
 
+LONG: Final = 500
+"""Length of HTML above which an edit is always sent, without a look whether it is shorter."""
+
 CLOCK: Final = "data-left="
 """Part of elements whose attributes are always sent, because they refer to the time of their message."""
 
 _VOID: Final = frozenset({"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"})
 _TOKEN: Final = re.compile(r"<(/?)([a-zA-Z][\w-]*)([^>]*?)(/?)>")
+_ID: Final = re.compile(r'(?:^|\s)id="([^"]*)"')
 _ATTRIBUTE: Final = re.compile(r"""([^\s=]+)(?:=(?:"([^"]*)"|'([^']*)'))?""")
 
 Edit: TypeAlias = list[Any]
@@ -43,24 +47,41 @@ class Element:
     """The name and the id, by which elements of two renderings correspond."""
     children: list[Element | str] = field(default_factory=list)
     html: str = ""
+    count: int = 0
+    """The number of elements and texts below it."""
+    has_clock: bool = False
+    """Whether it or an element below it is a clock."""
 
 
-def parse(text: str) -> Element:
-    """Parse the HTML of one element, as our templates write it: elements are closed, and `>` is escaped."""
+def parse(text: str, known: Mapping[tuple[str, str], Element] | None = None) -> Element:
+    """Parse the HTML of one element, as our templates write it: elements are closed, and `>` is escaped.
+
+    Elements with an id that are written exactly as in `known` are taken from there, which saves most of the work.
+    """
+    known = known or {}
     root = Element("", "", 0)
     open_elements, end = [root], 0
-    for token in _TOKEN.finditer(text):
-        inside = open_elements[-1].children
-        if token.start() > end:
-            inside.append(text[end : token.start()])
+    while (token := _TOKEN.search(text, end)) is not None:
+        start, inside = token.start(), open_elements[-1].children
+        if start > end:
+            inside.append(text[end:start])
         end = token.end()
         is_closing, name, attributes, is_empty = token.groups()
         if is_closing:
             element = open_elements.pop()
             element.html = text[element.start : end]
+            below = [child for child in element.children if isinstance(child, Element)]
+            element.count = len(element.children) + sum(child.count for child in below)
+            element.has_clock = CLOCK in element.attributes or any(child.has_clock for child in below)
             continue
-        element = Element(name, attributes, token.start())
-        element.key = (name, attributes_of(attributes).get("id", "") if "id=" in attributes else "")
+        found = _ID.search(attributes)
+        key = (name, found[1] if found else "")
+        before = known.get(key) if found else None
+        if before is not None and text.startswith(before.html, start):
+            inside.append(before)
+            end = start + len(before.html)
+            continue
+        element = Element(name, attributes, start, key)
         inside.append(element)
         if is_empty or name in _VOID:
             element.html = token[0]
@@ -70,40 +91,46 @@ def parse(text: str) -> Element:
     return element
 
 
+def by_key(element: Element, found: dict[tuple[str, str], Element]) -> dict[tuple[str, str], Element]:
+    """All elements with an id, each once."""
+    for child in element.children:
+        if isinstance(child, Element):
+            if child.key[1]:
+                found.setdefault(child.key, child)
+            by_key(child, found)
+    return found
+
+
 def attributes_of(written: str) -> dict[str, str]:
     """The attributes of an element by name."""
     return {name: html.unescape(one or other) for name, one, other in _ATTRIBUTE.findall(written)}
 
 
-def size(element: Element) -> int:
-    """The number of elements and texts below an element."""
-    return sum(1 + (size(child) if isinstance(child, Element) else 0) for child in element.children)
-
-
 def compare(old: Element, new: Element) -> Edit | None:
     """The edit that makes the new element from the old one; None if they are equal."""
-    has_clock = CLOCK in new.html
-    if old.html == new.html and not has_clock:
+    if not new.has_clock and (old is new or old.html == new.html):
         return None
-    before, after = attributes_of(old.attributes), attributes_of(new.attributes)
-    changed: dict[str, str | None] = dict.fromkeys(before.keys() - after.keys())
-    changed |= {name: value for name, value in after.items() if before.get(name) != value}
-    if CLOCK in new.attributes:
-        changed["data-left"] = after["data-left"]
+    changed: dict[str, str | None] = {}
+    if old.attributes != new.attributes or CLOCK in new.attributes:
+        before, after = attributes_of(old.attributes), attributes_of(new.attributes)
+        changed = dict.fromkeys(before.keys() - after.keys())
+        changed |= {name: value for name, value in after.items() if before.get(name) != value or name == "data-left"}
     steps = _steps(old.children, new.children)
     return [changed or 0, steps or 0] if changed or steps else None
 
 
 def _steps(old: list[Element | str], new: list[Element | str]) -> list[Any]:
     steps: list[Any] = []
-    pairs = SequenceMatcher(None, [_key(child) for child in old], [_key(child) for child in new], autojunk=False)
-    for _, start, end, first, last in pairs.get_opcodes():
-        if end - start == last - first and all(map(_alike, old[start:end], new[first:last])):
+    keys, others = [_key(child) for child in old], [_key(child) for child in new]
+    # Most lists of children have the same keys.
+    pairs = SequenceMatcher(None, keys, others, autojunk=False) if keys != others else None
+    for _, start, end, first, last in pairs.get_opcodes() if pairs else [("equal", 0, len(old), 0, len(new))]:
+        if keys[start:end] == others[first:last]:
             for one, other in zip(old[start:end], new[first:last], strict=True):
                 _add(steps, _change(one, other))
             continue
         _add(steps, start - end)
-        _add(steps, "".join(map(_html, new[first:last])))
+        _add(steps, _written("".join(map(_html, new[first:last]))))
     if steps and isinstance(steps[-1], int) and steps[-1] > 0:
         steps.pop()
     return steps
@@ -112,12 +139,14 @@ def _steps(old: list[Element | str], new: list[Element | str]) -> list[Any]:
 def _change(old: Element | str, new: Element | str) -> list[Any]:
     """The steps for one child."""
     if isinstance(old, str) or isinstance(new, str):
-        return [1] if old == new else [-1, _html(new)]
+        return [1] if old == new else [-1, _written(_html(new))]
     edit = compare(old, new)
     if edit is None:
         return [1]
-    is_shorter = len(json.dumps(edit)) < len(json.dumps(new.html))
-    return [edit] if is_shorter else [-1, new.html]
+    if len(new.html) > LONG:
+        return [edit]
+    whole = _written(new.html)
+    return [edit] if len(json.dumps(edit)) < len(json.dumps(whole)) else [-1, whole]
 
 
 def _add(steps: list[Any], more: list[Any] | int | str) -> None:
@@ -132,12 +161,13 @@ def _add(steps: list[Any], more: list[Any] | int | str) -> None:
             steps.append(step)
 
 
-def _alike(old: Element | str, new: Element | str) -> bool:
-    return _key(old) == _key(new)
-
-
 def _key(child: Element | str) -> tuple[str, str]:
     return ("", "") if isinstance(child, str) else child.key
+
+
+def _written(text: str) -> str:
+    """The same HTML with apostrophes around attributes, as JSON has no need to escape them."""
+    return _TOKEN.sub(lambda token: token[0] if "'" in token[0] else token[0].replace('"', "'"), text)
 
 
 def _html(child: Element | str) -> str:
@@ -167,14 +197,14 @@ class ChangingPart:
         if version == self._version:
             return
         self._version = version
-        new = parse(self._render().strip())
+        new = parse(self._render().strip(), {} if self._now is None else by_key(self._now, {}))
         edit = None if self._now is None else compare(self._now, new)
         if self._now is not None and edit is None:
             return
         before, self._now, self._whole = self.at, new, b""
         self._number += 1
         if edit is not None:
-            self._steps.append((before, self._write({"from": before, "edit": edit, "nodes": size(new)})))
+            self._steps.append((before, self._write({"from": before, "edit": edit, "nodes": new.count})))
 
     def after(self, at: str) -> list[bytes]:
         """The messages for a browser that shows this state: the changes since then, or the whole."""

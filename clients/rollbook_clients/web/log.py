@@ -14,7 +14,7 @@ from rollbook_replays.games.presentation import Sentence
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.text import Text
 
-SHOWN_EVENTS: Final = 60
+SHOWN_EVENTS: Final = 50
 """Number of newest events that are shown."""
 
 

@@ -23,7 +23,7 @@ SHEET: Final = """
 .pawn { fill: #f8f0e0; stroke: #24262a; stroke-width: 2; }
 .under { fill: #ad9e7e; } .top { fill: #f9f3e6; stroke: #8f8266; stroke-width: 1; }
 .die { filter: drop-shadow(0 3px 2px #0007); }
-.pip { fill: var(--ink); }
+.pip { fill: var(--ink); } .pips { fill: none; stroke: var(--ink); stroke-width: 11.2; stroke-linecap: round; }
 .yellow .top { fill: #f7cb52; stroke: #a77a12; } .yellow .under { fill: #b8860f; }
 .blue .top { fill: #a5d1f1; stroke: #3a6c94; } .blue .under { fill: #3f739d; }
 .tooth { fill: #fffaf0; stroke: #24363b; stroke-width: 1.4; stroke-linejoin: round; }
@@ -53,7 +53,7 @@ SHEET: Final = """
 .trap .top { fill: #e6e6e2; } .x2 .top { fill: #d9f0d2; } .x2 .under { fill: #8fb583; }
 .thrown .top { stroke: #f2bb4e; stroke-width: 3; }
 @media (forced-colors: active) { .top { fill: Canvas; stroke: CanvasText; }
-  .pip, .ink, .animal-ink { fill: CanvasText; }
+  .pip, .ink, .animal-ink { fill: CanvasText; } .pips { stroke: CanvasText; }
   .animal { stroke: CanvasText; } .cell, .lane { stroke: CanvasText; stroke-opacity: 1; }
   .on-cloth, .dim, .count { fill: CanvasText; } }
 """

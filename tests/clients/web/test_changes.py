@@ -21,9 +21,10 @@ from tests.clients.web.streaming import listening, stream_of
 from tests.server.feeds.watching import Theatre
 
 SEED = int(os.environ.get("ROLLBOOK_SEED", "7"))
-MOST_BYTES = 16_000
-MEDIAN_BYTES = 3_000
+MEDIAN_BYTES = {"public": 1_800, "seat": 2_800}
+MOST_BYTES = {"public": 3_500, "seat": 16_000}
 WHOLE_BYTES = 34_000
+"""Goals: 1,200, 3,000 and 24,000 for all. Faces are not symbols yet, and choices of a seat are sent with its table."""
 
 SHOW = """async (whole) => {
   const static_ = document.querySelector("link[rel=stylesheet]").href.replace("page.css", "");
@@ -115,12 +116,12 @@ def test_changed_tables_equal_fresh_ones(game: str, pages: str) -> None:
             assert [] == person.errors
 
     asyncio.run(look())
-    for seen in found:
+    for who, seen in zip(("public", "seat"), found, strict=True):
         sizes = [_size(message) for _, message in seen if "edit" in message]
         wholes = [len(html.encode()) for html, _ in seen]
         print(game, len(sizes), "median", median(sizes), "most", max(sizes), "whole", max(wholes))
-        assert median(sizes) <= MEDIAN_BYTES
-        assert max(sizes) <= MOST_BYTES
+        assert median(sizes) <= MEDIAN_BYTES[who]
+        assert max(sizes) <= MOST_BYTES[who]
         assert max(wholes) <= WHOLE_BYTES
 
 

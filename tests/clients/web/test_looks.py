@@ -39,8 +39,9 @@ TEXT: Final = """() => {
 }"""
 
 DICE: Final = """() => [...document.querySelectorAll("#board .die")].map((die) => {
-  const [body, pip] = [die.querySelector("rect"), die.querySelector("circle, text")];
-  return [body.getBoundingClientRect().width, getComputedStyle(body).fill, pip && getComputedStyle(pip).fill];
+  const [body, pip] = [die.querySelector("rect"), die.querySelector(".pips, circle, text")];
+  const ink = pip && getComputedStyle(pip)[pip.matches(".pips") ? "stroke" : "fill"];
+  return [body.getBoundingClientRect().width, getComputedStyle(body).fill, ink];
 })"""
 
 BORDERLESS: Final = """() => [...document.querySelectorAll("button, a.button, select")]
