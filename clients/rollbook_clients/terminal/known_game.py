@@ -19,7 +19,7 @@ from rollbook.v1.match_pb2 import MatchSummary
 from rollbook_clients.sdk import Event
 from rollbook_clients.sdk.lobby import OVER
 from rollbook_replays.games import presentation
-from rollbook_replays.games.presentation import Menu, Presentation, Sentence, Spotlight
+from rollbook_replays.games.presentation import Effect, Menu, Moment, Presentation, Sentence, Spotlight
 from rollbook_replays.games.seats import Seating, strength_mark
 from rollbook_replays.games.words import Words
 from rollbook_replays.narration import Narrator
@@ -63,6 +63,19 @@ class KnownGame:
         except Unreadable:
             return ()
 
+    def effect(self, event: Event, before: Any, after: Any) -> Effect:
+        """How a move is shown that led from one view to another; without a kind for all other events."""
+        try:
+            happened = _read(event, self.rules)
+        except (Unreadable, Misplaced):
+            return Effect()
+        on_turn = getattr(before, "seat", None)
+        if isinstance(happened, Chosen) and event.seat is not None:
+            return self.shown.effect(happened.choice, Moment(event.seat, before, after))
+        if isinstance(happened, Happened) and on_turn is not None:
+            return self.shown.effect(happened.outcome, Moment(on_turn, before, after))
+        return Effect()
+
     def choice(self, chosen: Any) -> Choice:
         """Encode a choice as a message."""
         return write_choice(self.rules, chosen)
@@ -74,6 +87,11 @@ def known_game(name: str, ruleset: int | None = None) -> KnownGame | None:
         return KnownGame(find(name, ruleset), presentation(name))
     except RefusedByRules:
         return None
+
+
+def _read(event: Event, rules: Game[Any, Any, Any] | None) -> AnyEvent:
+    private = Private(hidden=event.hidden).SerializeToString() if event.hidden is not None else b""
+    return read_bytes(event.data, private, rules).event
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +128,7 @@ class Story:
         on_turn = getattr(before, "seat", None)
         self._seat = event.seat if event.seat is not None else self._seat if on_turn is None else on_turn
         try:
-            happened = self._read(event)
+            happened = _read(event, self._rules)
             told = self._tell(happened, seating)
         except (Unreadable, Misplaced, RefusedByRules):
             self._narrator = None
@@ -124,12 +142,13 @@ class Story:
         return ShownEvent(told, self._seat, self._view, marked, is_move)
 
     @property
+    def game(self) -> Presentation | None:
+        """The presentation of the game; None before event 1."""
+        return None if self._rules is None else presentation(self._rules.name)
+
+    @property
     def _view(self) -> Any:
         return None if self._narrator is None else self._narrator.view
-
-    def _read(self, event: Event) -> AnyEvent:
-        private = Private(hidden=event.hidden).SerializeToString() if event.hidden is not None else b""
-        return read_bytes(event.data, private, self._rules).event
 
     def _tell(self, happened: AnyEvent, seating: Seating) -> list[Sentence]:
         if isinstance(happened, Opened):

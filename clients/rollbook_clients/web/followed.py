@@ -39,6 +39,7 @@ from rollbook_clients.terminal.clocks import AwayPlayers, TickingClocks
 from rollbook_clients.terminal.known_game import KnownGame, known_game
 from rollbook_clients.terminal.rematch import RematchNews
 from rollbook_clients.web.changes import ChangingPart
+from rollbook_clients.web.effects import NO_EFFECT, effect_of
 from rollbook_clients.web.log import ShownLog
 from rollbook_clients.web.streams import BEAT_SECONDS
 from rollbook_replays.games.seats import Seating
@@ -74,11 +75,15 @@ class FollowedMatch:
         self.view: Any = None
         self.legal: Legal | None = None
         self.position: Position | None = None
+        self.effect = NO_EFFECT
+        """What the last event has done to the table."""
         self._clocks = TickingClocks()
         self._absences = AwayPlayers()
         self.away: dict[int, int] = {}
         """The full minutes for which players are away, by seat."""
         self._looked_at = 0.0
+        self._is_stale = False
+        """Whether the summary has to be requested once the events so far have arrived."""
         self._shown = self.summary
         self.is_away = False
         self.has_ended = False
@@ -160,21 +165,18 @@ class FollowedMatch:
         seat: int | None = getattr(self.view, "seat", None)
         return seat
 
-    @property
-    def last_kind(self) -> str:
-        """The kind of the last event, such as `happened`; empty if there is none."""
-        return self._events[-1].kind if self._events else ""
-
     def leaving_reason(self, seat: int) -> str:
         """`forfeited` or `resigned` if the seat left the match early; empty if no event so far shows it."""
         return next((event.kind for event in self._events if event.kind in GONE and event.seat == seat), "")
 
     async def _follow(self) -> None:
         try:
-            async with aclosing(self.match.watch(public_only=self.public_only)) as frames:
+            async with aclosing(self.match.watch(public_only=self.public_only, each_event=True)) as frames:
                 async for frame in frames:
                     await self._take(frame)
                     if self.position is not None and isinstance(frame, CaughtUp | Ended):
+                        if self._is_stale:
+                            await self._look()
                         self._is_ready.set()
         except RollbookError as error:
             self.failed = error
@@ -235,12 +237,16 @@ class FollowedMatch:
         self._seatings.clear()
 
     async def _take_events(self, frame: Events) -> None:
-        if self.known is None or CHANGE_SUMMARY & {event.kind for event in frame.events}:
+        is_changed = bool(CHANGE_SUMMARY & {event.kind for event in frame.events})
+        if self.known is None or (is_changed and self._is_ready.is_set()):
             await self._look()
+        elif is_changed:
+            self._is_stale = True
         # Update without waiting in between: requests that run meanwhile must see either the old or the new state.
         self._events += frame.events
         self.position, self.legal = frame.position, frame.legal
-        self.view = None if self.known is None else self.known.view(frame.view)
+        before, self.view = self.view, None if self.known is None else self.known.view(frame.view)
+        self.effect = effect_of(self.known, frame.events, before, self.view)
         self._clocks.take(frame.clocks)
         if self.own is not None and self.summary.state == MATCH_STATE_GETTING_READY:
             self._get_ready()
@@ -255,6 +261,7 @@ class FollowedMatch:
 
     async def _look(self) -> None:
         state = await self.match.state()
+        self._is_stale = False
         self._looked_at = time.monotonic()
         if [seat.name for seat in self.summary.seats] != [seat.name for seat in state.summary.seats]:
             # What is rendered may contain names that were removed.

@@ -9,13 +9,13 @@ from typing import Final
 from markupsafe import Markup, escape
 
 from rollbook_clients.sdk import Event
-from rollbook_clients.terminal.known_game import Story
-from rollbook_replays.games.presentation import Sentence
+from rollbook_clients.terminal.known_game import ShownEvent, Story
+from rollbook_replays.games.presentation import Moment, Sentence
 from rollbook_replays.games.seats import Seating
-from rollbook_replays.text import Text
+from rollbook_replays.text import STRONG, Text
 
 SHOWN_EVENTS: Final = 50
-"""Number of newest events that are shown."""
+"""Number of newest lines that are shown, one for each event."""
 
 
 class ShownLog:
@@ -33,24 +33,53 @@ class ShownLog:
         """The list for all events so far; only events that are new since the last call are formatted."""
         for event in events[self._told :]:
             self._told += 1
-            self._items.appendleft(self._write_event(event, seating))
+            if line := self._write_event(event, seating):
+                self._items.appendleft(line)
         return Markup("".join(self._items))  # noqa: S704 - written here
 
     def _write_event(self, event: Event, seating: Seating) -> str:
-        """The sentences of one event as list items; leaves out those that the next sentence implies."""
-        sentences = [each for each in self._story.tell(event, seating) if not each.is_implied]
-        self.newest = mark_up(sentences[-1].text) if sentences else self.newest
+        """The line of one event; leaves out sentences that the next one implies."""
+        scene = self._story.scene(event, seating)
+        sentences = [each for each in scene.told if not each.is_implied]
+        texts = [each.text for each in sentences]
+        if not texts:
+            return ""
+        self.newest = mark_up(texts[-1])
+        line = self._line(scene, seating) or _join(texts)
         number = event.sequence
-        replay = f"/matches/{self._match_id}/replay?at={number}"
-        return "".join(
-            f'<li id="line-{number}-{place}" data-event="{number}"{_alarm(each)}>'
-            f'<a href="{replay}" class="number">{number}</a> <span>{mark_up(each.text)}</span></li>\n'
-            for place, each in enumerate(sentences, 1)
+        return (
+            f'<li id="line-{number}" data-event="{number}"{_alarm(sentences)}>'
+            f'<a href="/matches/{self._match_id}/replay?at={number}" class="number">{number}</a>'
+            f" <span>{mark_up(line)}</span></li>\n"
         )
 
+    def _line(self, scene: ShownEvent, seating: Seating) -> Text | None:
+        """The line that the game has for the whole event; None if it consists of the sentences of the story."""
+        spotlight, game = scene.spotlight, self._story.game
+        if game is None or not scene.is_move or spotlight.before is None or spotlight.before.seat is None:
+            return None
+        effect = game.effect(spotlight.last, Moment(spotlight.before.seat, spotlight.before, scene.view))
+        if not effect.log or effect.seat is None:
+            return None
+        return Text.of(seating.mark(effect.seat), " ", (effect.say(effect.log, seating), STRONG))
 
-def _alarm(sentence: Sentence) -> str:
-    return f' data-alarm="{sentence.alarm}"' if sentence.alarm else ""
+
+def _alarm(sentences: Sequence[Sentence]) -> str:
+    whom = next((each.alarm for each in sentences if each.alarm), "")
+    return f' data-alarm="{whom}"' if whom else ""
+
+
+def _join(texts: list[Text]) -> Text:
+    """The sentences of one event as one line; the places at the end of a match follow a colon."""
+    first, *others = texts
+    if first.plain.endswith(":"):
+        return Text.of(first, " ", Text.join(", ", others))
+    return Text.join(". ", [first, *map(_without_mark, others)])
+
+
+def _without_mark(text: Text) -> Text:
+    """A sentence after another one about the same seat, without the seat's sign."""
+    return Text(text.spans[2:]) if len(text.spans) > 2 and "seat" in text.spans[0][1] else text  # noqa: PLR2004 - sign, space, sentence
 
 
 def mark_up(text: Text) -> Markup:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from markupsafe import Markup
@@ -21,6 +21,7 @@ from rollbook.v1.match_pb2 import (
 from rollbook_clients.sdk.lobby import OVER, abort_reason
 from rollbook_clients.terminal.clocks import away_text, until_ms
 from rollbook_clients.terminal.known_game import KnownGame, bot_mark
+from rollbook_clients.web.effects import FELT
 from rollbook_clients.web.followed import FollowedMatch
 from rollbook_clients.web.log import mark_up
 from rollbook_clients.web.surface import ShownPlayer, Surface, score_of, sign_of, surface
@@ -57,6 +58,18 @@ class ShownPiece:
 
 
 @dataclass(frozen=True, slots=True)
+class Motion:
+    """How browsers show the last event."""
+
+    kind: str
+    seat: int | None
+    banner: Markup
+    """The line over the board; empty if there is none."""
+    goes_on: bool
+    """Whether the viewer's turn goes on without a choice: chance decides next, and its event follows at once."""
+
+
+@dataclass(frozen=True, slots=True)
 class Scene:
     """The values for the template of a table."""
 
@@ -90,7 +103,7 @@ class Scene:
     ranking: tuple[ShownPlayer, ...]
     """The players by place; empty while there are no places."""
     is_away: bool
-    motion: str
+    motion: Motion
     bots_ms: int | None
     """Milliseconds until bots join; None if none will."""
     head: str
@@ -132,10 +145,19 @@ def scene(tail: FollowedMatch, words: Words, picked: Iterable[int] = ()) -> Scen
         winners=words.both([player.name for player in ranking if player.place == 1] or [""]),
         ranking=ranking,
         is_away=tail.is_away,
-        motion="roll" if tail.last_kind == "happened" else "move",
+        motion=_motion(tail, seating, words),
         bots_ms=until_ms(summary.bots_at_ms) if summary.bots_at_ms else None,
         head="" if tail.match.head is None else write_heads([tail.match.head]).strip(),
     )
+
+
+def _motion(tail: FollowedMatch, seating: Seating, words: Words) -> Motion:
+    own = tail.own
+    goes_on = own is not None and tail.on_turn == own and tail.legal is None and not tail.leaving_reason(own)
+    effect, banner = tail.effect, Markup()
+    if effect.kind in FELT:
+        banner = Markup.escape(effect.say(effect.line, seating)) if effect.line else tail.newest(words)
+    return Motion(effect.kind, effect.seat, banner, goes_on)
 
 
 def help_of(tail: FollowedMatch, words: Words) -> str:
@@ -152,7 +174,11 @@ def _surface(tail: FollowedMatch, seating: Seating) -> Surface:
     if tail.known is None or tail.view is None:
         text = Markup("<p>{}</p>").format(seating.words("table.no_game"))
         return Surface("", text, Markup(), (), ())
-    return surface(tail.known, tail.view, seating)
+    drawn = surface(tail.known, tail.view, seating)
+    if tail.effect.dice is None:
+        return drawn
+    thrown = surface(tail.known, replace(tail.view, dice=tail.effect.dice), seating)
+    return replace(drawn, tray=thrown.tray)
 
 
 def out(gone: str, words: Words, *, is_over: bool) -> str:

@@ -9,7 +9,7 @@ import gzip
 import hashlib
 import mimetypes
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from posixpath import dirname, join, normpath
@@ -73,9 +73,14 @@ class StaticFiles:
 
     def scripts(self, name: str) -> Markup:
         """The elements that load a script module, and its imports at the same time."""
-        first, *others = map(self.address, self.modules(name))
-        preloads = Markup().join(Markup('<link rel="modulepreload" href="{}">').format(other) for other in others)
-        return preloads + Markup('<script type="module" src="{}"></script>').format(first)
+        modules = self.modules(name)
+        return _preload(map(self.address, modules[1:])) + Markup('<script type="module" src="{}"></script>').format(
+            self.address(modules[0])
+        )
+
+    def preloads(self, name: str, used: str) -> Markup:
+        """The elements that load a script module of the next page in advance, beside the module `used` by this page."""
+        return _preload(self.address(each) for each in self.modules(name) if each not in self.modules(used))
 
     async def _respond(self, request: Request) -> Response:
         name = str(request.path_params["name"])
@@ -97,3 +102,7 @@ class StaticFiles:
             return RedirectResponse(self.address(str(request.path_params["name"])), 302)
         except KeyError:
             raise HTTPException(404, "error.no_page") from None
+
+
+def _preload(addresses: Iterable[str]) -> Markup:
+    return Markup().join(Markup('<link rel="modulepreload" href="{}">').format(address) for address in addresses)

@@ -90,7 +90,7 @@ class Page:
             auto_reload=False,
         )
         self._templates.globals.update(clock_name=clock_name, delay_name=delay_name, bot_mark=bot_mark)
-        self._templates.globals.update(static=static.address, scripts=static.scripts)
+        self._templates.globals.update(static=static.address, scripts=static.scripts, preloads=static.preloads)
 
     def _around(self) -> tuple[tuple[str, str], ...]:
         """Metadata with the browser's address, and the page's token, by which the service trusts the address."""

@@ -121,6 +121,35 @@ class Sentence:
 
 
 @dataclass(frozen=True, slots=True)
+class Effect:
+    """How a move is shown on a table where something moves and sounds."""
+
+    kind: str = ""
+    """`throw`, `step`, `draw`, `take`, `place`, `bust`, `steal`, `snap`, `trap`, `rotten` or `won`; empty for a
+    move that changes nothing to look at."""
+    seat: int | None = None
+    """The seat that did it, or to which it happened."""
+    line: str = ""
+    """The key of the text over the board; empty if it is the last sentence of the story."""
+    log: str = ""
+    """The key of the line in the log; empty if it consists of the sentences of the story."""
+    facts: Mapping[str, object] = field(default_factory=dict)
+    count: tuple[str, int] | None = None
+    """The key of a noun and its number, for the fact `count` of the texts."""
+    dice: Any = None
+    """The dice that ended the turn; None if the view after the move has all that were thrown."""
+
+    def say(self, key: str, seating: Seating) -> str:
+        """One of the texts."""
+        facts = dict(self.facts)
+        if self.seat is not None:
+            facts["name"] = seating.name(self.seat)
+        if self.count is not None:
+            facts["count"] = seating.words.count(*self.count)
+        return seating.words(key, **facts)
+
+
+@dataclass(frozen=True, slots=True)
 class Presentation:
     """The presentation of one game to people."""
 
@@ -156,6 +185,8 @@ class Presentation:
     """Returns the kind of a remarkable move: `bust`, `steal`, `snap`, `won`; empty for all other moves.
 
     The views of the moment are not None."""
+    effect: Callable[[Any, Moment], Effect] = field(default=lambda _move, moment: Effect("", moment.seat))
+    """Returns how a move is shown; the views of the moment may be None."""
 
 
 def group(label: str, note: str, entries: list[MenuEntry]) -> MenuEntry:

@@ -9,17 +9,16 @@ from random import Random
 import pytest
 
 from rollbook_clients.sdk import Event
-from rollbook_clients.terminal.known_game import Story, known_game
+from rollbook_clients.terminal.known_game import ShownEvent, Story, known_game
 from rollbook_clients.web.log import SHOWN_EVENTS, ShownLog, mark_up
 from rollbook_clients.web.words import words_in
-from rollbook_replays.games.presentation import Sentence
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.text import Text
 from tests.clients.sdk.tables import events, play, run, running, tables
 from tests.server.feeds.watching import Theatre
 
 LINE = re.compile(
-    r'<li id="line-(\d+)-(\d+)" data-event="\1"(?: data-alarm="\w+")?>'
+    r'<li id="line-(\d+)" data-event="\1"(?: data-alarm="\w+")?>'
     r'<a href="/matches/m/replay\?at=\1" class="number">\1</a>'
 )
 
@@ -48,13 +47,13 @@ def test_every_event_is_told_once_however_often_the_log_is_shown(monkeypatch: py
     seen, seating = a_match()
     whole = ShownLog("m").items(seen, seating)
     told: list[int] = []
-    tell = Story.tell
+    scene = Story.scene
 
-    def counted(story: Story, event: Event, seating: Seating) -> list[Sentence]:
+    def counted(story: Story, event: Event, seating: Seating) -> ShownEvent:
         told.append(event.sequence)
-        return tell(story, event, seating)
+        return scene(story, event, seating)
 
-    monkeypatch.setattr(Story, "tell", counted)
+    monkeypatch.setattr(Story, "scene", counted)
     log = ShownLog("m")
     for number in range(len(seen) + 1):
         shown = log.items(seen[:number], seating)
@@ -62,14 +61,25 @@ def test_every_event_is_told_once_however_often_the_log_is_shown(monkeypatch: py
     assert [event.sequence for event in seen] == told
 
 
-def test_the_newest_event_is_at_the_top_and_its_lines_in_their_order() -> None:
+def test_every_event_has_one_line_and_the_newest_is_at_the_top() -> None:
     """Each line has an id by which the page recognises it; the oldest lines are dropped."""
     seen, seating = a_match()
-    lines = [(int(event), int(place)) for event, place in LINE.findall(ShownLog("m").items(seen, seating))]
-    newest, shown = len(seen), [event for event, _ in lines]
-    assert newest - SHOWN_EVENTS < min(shown) < max(shown) == newest
-    assert sorted(lines, key=lambda line: (-line[0], line[1])) == lines
-    assert 1 < max(place for _, place in lines)
+    items = ShownLog("m").items(seen, seating)
+    shown = list(map(int, LINE.findall(items)))
+    assert sorted(set(shown), reverse=True) == shown
+    assert re.search(r"Finished:</span> .*1\. .*(Anna|Ben).*, .*2\. .*(Anna|Ben)", items.partition("\n")[0])
+    assert (len(seen), SHOWN_EVENTS, items.count("<li")) == (shown[0], len(shown), len(shown))
+
+
+def test_a_throw_that_ends_a_turn_says_what_it_costs() -> None:
+    """In one line, with the dice, as far as a turn had won anything."""
+    seen, seating = a_match()
+    log, lines = ShownLog("m"), set[str]()
+    for number in range(len(seen) + 1):
+        lines |= set(re.findall(r'<span class="strong">(Bust[^<]*)', log.items(seen[:number], seating)))
+    assert lines
+    pattern = r"Bust! (Anna|Ben) threw( \d){4} and lost (1 step|[2-9] steps|\d\d steps)"
+    assert [] == [line for line in lines if not re.fullmatch(pattern, line)]
 
 
 def test_a_line_is_text_whatever_is_in_it() -> None:

@@ -59,7 +59,7 @@ def test_a_match_that_cannot_be_followed_any_further_is_asked_for_again(monkeypa
     usual = followed.FollowedMatch._take
 
     async def fails(self: followed.FollowedMatch, frame: Frame) -> None:
-        if isinstance(frame, Events) and self.position is not None and failing:
+        if isinstance(frame, Events) and self._is_ready.is_set() and failing:
             raise failing.pop()
         await usual(self, frame)
 

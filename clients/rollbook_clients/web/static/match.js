@@ -2,6 +2,8 @@
 import { patch } from "./patch.js";
 import { refresh } from "./play.js";
 import "./press.js";
+import * as queue from "./queue.js";
+import { play, sound } from "./sounds.js";
 import { follow } from "./stream.js";
 
 const live = document.getElementById("live");
@@ -13,7 +15,6 @@ const title = document.getElementById("title").dataset.title;
 const token = document.querySelector('meta[name="form-token"]').content;
 const parser = new DOMParser();
 const MOST_SAID = 20;
-const calm = matchMedia("(prefers-reduced-motion: reduce)");
 let told = Math.max(0, ...[...document.querySelectorAll("#log li")].map((line) => Number(line.dataset.event)));
 let wasMine = document.getElementById("choose") !== null;
 let wasOver = document.getElementById("after") !== null;
@@ -35,50 +36,32 @@ function say(element, text) {
   element.textContent = element.textContent === text ? `${text}\u00a0` : text;
 }
 
-const places = () => new Map([...document.querySelectorAll("#board svg [id]")].map((thing) => [thing.id, thing.getAttribute("transform")]));
-
-const offset = (transform) => /translate\(([-\d.]+) ([-\d.]+)\)/.exec(transform ?? "")?.slice(1).map(Number);
-
-/** Animate the changes that have just been drawn. */
-function move(before, motion, steps) {
-  for (const thing of document.querySelectorAll("#board .moved")) thing.classList.remove("moved");
-  if (document.hidden || steps > 2) return;
-  for (const thing of document.querySelectorAll("#board svg [id]")) {
-    const from = offset(before.get(thing.id));
-    const to = offset(thing.getAttribute("transform"));
-    const isDie = thing.classList.contains("die") && motion === "roll";
-    if (calm.matches) {
-      if (!before.has(thing.id)) thing.classList.add("moved");
-    } else if (from && to && (from[0] !== to[0] || from[1] !== to[1])) {
-      const [x, y] = [from[0] - to[0], from[1] - to[1]];
-      thing.animate([{ translate: `${x}px ${y}px` }, { translate: "0 0" }], { duration: 250, easing: "ease-out" });
-    } else if (isDie && !before.has(thing.id)) {
-      thing.animate([{ opacity: 0, rotate: "-40deg" }, { opacity: 1, rotate: "0deg" }], { duration: 350 });
-    }
-  }
-}
+/** Make the page equal to a table; the queue calls this for each board that it shows. */
+queue.begin((fresh) => {
+  const choose = document.getElementById("choose");
+  const steps = Number(fresh.dataset.position) - Number(table().dataset.position);
+  // While no event happens, keep the pieces and menus that the player has picked and opened.
+  if (steps !== 0) picks += 1;
+  else if (choose) fresh.querySelector("#choose")?.replaceWith(choose.cloneNode(true));
+  patch(table(), fresh);
+  if (sendingAt && steps !== 0 && sendingAt !== shownPosition()) rest();
+  refresh();
+  tick();
+});
 
 follow(live, {
   take(fresh, late) {
-    const before = places();
-    const choose = document.getElementById("choose");
-    const steps = Number(fresh.dataset.position) - Number(table().dataset.position);
-    // While no event happens, keep the pieces and menus that the player has picked and opened.
-    if (steps !== 0) picks += 1;
-    else if (choose) fresh.querySelector("#choose")?.replaceWith(choose.cloneNode(true));
-    patch(table(), fresh);
-    if (sendingAt && steps !== 0 && sendingAt !== shownPosition()) rest();
-    refresh();
-    move(before, fresh.dataset.motion, steps);
+    clockSince = performance.now() - late;
+    queue.take(fresh);
     keep(fresh.dataset.head);
-    announce();
-    tick(true, late);
+    announce(fresh);
   },
   away(lost) {
     away.hidden = !lost;
     if (wasAway && !lost) say(said, live.dataset.back);
     wasAway = lost;
-    tick(false);
+    if (lost) queue.jump();
+    tick();
   },
 });
 
@@ -95,19 +78,19 @@ function keep(head) {
 }
 
 /** Announce new events once, in their order: as an alert what is urgent for this player, the turn, and the end. */
-function announce() {
-  const isMine = document.getElementById("choose") !== null;
-  const isOver = document.getElementById("after") !== null;
-  const status = document.getElementById("status").textContent;
-  const isUrgent = (line) => ["all", table().dataset.own].includes(line.dataset.alarm);
-  const lines = [...document.querySelectorAll("#log li")].map((line) => [Number(line.dataset.event), line.querySelector("span").textContent, isUrgent(line)]);
+function announce(fresh) {
+  const isMine = fresh.querySelector("#choose") !== null;
+  const isOver = fresh.querySelector("#after") !== null;
+  const status = fresh.querySelector("#status").textContent;
+  const isUrgent = (line) => ["all", fresh.dataset.own].includes(line.dataset.alarm);
+  const lines = [...fresh.querySelectorAll("#log li")].map((line) => [Number(line.dataset.event), line.querySelector("span").textContent, isUrgent(line)]);
   // The newest event is at the top, but the lines of one event are in their order.
   const news = lines.filter(([event]) => event > told).sort(([one], [other]) => one - other);
   told = Math.max(told, ...news.map(([event]) => event));
-  const asks = table().dataset.asks === "yes";
+  const asks = fresh.dataset.asks === "yes";
   const isAsking = (isMine && !wasMine) || (asks && !wasAsked);
   const urgent = news.filter(([, , isOurs]) => isOurs).map(([, text]) => text);
-  if (isOver && !wasOver) urgent.unshift(document.getElementById("won")?.textContent ?? "");
+  if (isOver && !wasOver) urgent.unshift(fresh.querySelector("#won")?.textContent ?? "");
   if (isAsking) urgent.push(status);
   const others = news.filter(([, , isOurs]) => !isOurs).slice(-MOST_SAID);
   if (others.length) say(said, others.map(([, text]) => text).join(" "));
@@ -202,8 +185,7 @@ let clockSince = performance.now();
 let wasShort = false;
 
 /** Update the clocks; alert the player once when little time is left. */
-function tick(first = true, late = 0) {
-  if (first) clockSince = performance.now() - late;
+function tick() {
   let isShort = false;
   for (const clock of document.querySelectorAll("[data-left]")) {
     const left = Math.max(0, Number(clock.dataset.left) - (performance.now() - clockSince));
@@ -211,11 +193,13 @@ function tick(first = true, late = 0) {
     clock.textContent = wasAway ? "" : minutes(left);
     if (!clock.classList.contains("own") || left >= SHORT_MS || wasAway) continue;
     isShort = true;
-    if (!wasShort) say(alarm, clock.textContent);
+    if (wasShort) continue;
+    say(alarm, clock.textContent);
+    play("short");
   }
   wasShort = isShort;
 }
-setInterval(() => tick(false), 1000);
+setInterval(tick, 1000);
 tick();
 refresh();
 
@@ -225,6 +209,7 @@ document.addEventListener("keydown", (event) => {
     const choice = document.getElementById(`choice-${event.key}`);
     (choice?.querySelector("summary") ?? choice)?.click();
   }
+  if (event.key === "m") soundSwitch.click();
   if (event.key === "l") document.getElementById("log-title").focus();
   if (event.key === "?") {
     const help = document.getElementById("help");
@@ -236,23 +221,46 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "c") say(alarm, [...document.querySelectorAll(".left")].map((clock) => clock.textContent).join(" "));
 });
 
-const sound = document.getElementById("sound");
+const soundSwitch = document.getElementById("sound");
+const motionSwitch = document.getElementById("motion");
 const notify = document.getElementById("notify");
 document.getElementById("switches").hidden = false;
 if (!("Notification" in window) || !isSecureContext) notify.parentElement.hidden = true;
 notify.addEventListener("change", () => notify.checked && Notification.requestPermission());
 
-function ring(text) {
-  if (sound.checked) {
-    const context = new AudioContext();
-    const tone = context.createOscillator();
-    const volume = context.createGain();
-    volume.gain.setValueAtTime(0.15, context.currentTime);
-    volume.gain.exponentialRampToValueAtTime(0.001, context.currentTime + 0.4);
-    tone.connect(volume).connect(context.destination);
-    tone.start();
-    tone.stop(context.currentTime + 0.4);
+/** What a switch was last set to in this browser: in its storage, else in a cookie. */
+function remembered({ id }, usual) {
+  const cookie = document.cookie.split("; ").find((each) => each.startsWith(`${id}=`))?.slice(id.length + 1);
+  try {
+    return localStorage.getItem(`switch/${id}`) ?? cookie ?? usual;
+  } catch {
+    return cookie ?? usual;
   }
+}
+
+function rememberSwitch({ id, checked }) {
+  const value = checked ? "on" : "off";
+  try {
+    localStorage.setItem(`switch/${id}`, value);
+  } catch {
+    document.cookie = `${id}=${value}; path=/; max-age=31536000; samesite=lax`;
+  }
+}
+
+function keepSwitch(input, usual, set) {
+  input.checked = remembered(input, usual) === "on";
+  input.addEventListener("change", () => {
+    rememberSwitch(input);
+    set(input.checked);
+  });
+  set(input.checked);
+}
+
+keepSwitch(motionSwitch, "on", queue.pace);
+keepSwitch(soundSwitch, "off", (isOn) => sound(isOn, (waits) => { document.getElementById("sound-later").hidden = !waits; }));
+
+function ring(text) {
+  play("turn");
   if (notify.checked && document.hidden && Notification.permission === "granted") {
     new Notification(title, { body: text, tag: location.pathname });
   }

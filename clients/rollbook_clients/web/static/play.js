@@ -14,12 +14,16 @@ let pointed = null;
 let cursor = null;
 let position = null;
 let since = -EARLY_MS;
+let litSince = -EARLY_MS;
+let wasBehind = false;
 let pressedAt = 0;
 
 root.classList.add("scripted");
 
 const form = () => document.getElementById("choose");
 const boxes = () => [...document.querySelectorAll("#pieces input")];
+/** Whether the board still shows an earlier moment than the choices, so that nothing on it can be chosen. */
+const isBehind = () => root.classList.contains("behind");
 const isBusy = () => document.getElementById("live").hasAttribute("aria-busy");
 const elementsOf = (name) => document.querySelectorAll(`#board svg[id="${name}"], #board svg [id="${name}"], #board :is(.plate, .pen)[data-thing="${name}"]`);
 const isReady = (choice) => choice.first.every((name) => held.includes(name));
@@ -73,6 +77,7 @@ function choosable() {
 }
 
 const mark = (names, style) => {
+  if (isBehind()) return;
   for (const name of names) for (const each of elementsOf(name)) each.classList.add(style);
 };
 
@@ -93,7 +98,7 @@ function show() {
   if (cursor) mark([cursor], "previewed");
   choice?.button.classList.add("previewed");
   const things = [...document.querySelectorAll("#things svg g[id]")];
-  if (things.some((thing) => lit.has(thing.id))) {
+  if (!isBehind() && things.some((thing) => lit.has(thing.id))) {
     for (const thing of things) if (!thing.matches(".lit, .held")) thing.classList.add("dull");
   }
   for (const { button } of choices()) {
@@ -128,10 +133,13 @@ export function refresh() {
     held = [];
     [tapped, pointed, cursor] = [null, null, null];
     if (position !== null) since = performance.now();
-    position = now;
     document.getElementById("choices-list")?.scrollTo(0, 0);
-    setTimeout(() => { if (position === now) root.dataset.steady = now; }, EARLY_MS);
   }
+  if (now !== position || (wasBehind && !isBehind())) {
+    if (position !== null) litSince = performance.now();
+    setTimeout(() => { if (position === now && !isBehind()) root.dataset.steady = now; }, EARLY_MS);
+  }
+  [position, wasBehind] = [now, isBehind()];
   show();
 }
 
@@ -139,6 +147,7 @@ const send = (choice) => choice && form().requestSubmit(choice.button);
 
 /** The name of the pressable thing around an element; undefined if there is none. */
 function nameAt(element) {
+  if (isBehind()) return undefined;
   const [names, others] = [choosable(), alike()];
   for (let at = element; at && at.id !== "board"; at = at.parentElement) {
     const own = at.dataset?.thing ?? at.id;
@@ -182,7 +191,7 @@ document.addEventListener("click", (event) => {
   const isPrimary = event.target.closest("#primary") !== null;
   const name = button || isPrimary ? undefined : nameAt(event.target);
   if (!button && !isPrimary && !name) return;
-  const isEarly = event.isTrusted && event.detail > 0 && pressedAt < since + EARLY_MS;
+  const isEarly = event.isTrusted && event.detail > 0 && pressedAt < (name ? litSince : since) + EARLY_MS;
   const isTouch = event.pointerType === "touch";
   if (isEarly || (isTouch && button && tapped !== button.id)) event.preventDefault();
   if (isEarly || isBusy()) return;

@@ -93,8 +93,10 @@ ENGLISH: Final = {
     "table.not_sent": "Your choice did not arrive. Choose again.",
     "table.sent": "Sent.",
     "table.sound": "Sound",
+    "table.sound.later": "on, after your first click",
+    "table.motion": "Motion",
     "table.notify": "Notify me",
-    "table.keys": "Keys: 1-9 choose · arrows, Enter play on the board · Esc lets go · L log · C clock · "
+    "table.keys": "Keys: 1-9 choose · arrows, Enter play on the board · Esc lets go · L log · C clock · M sound · "
     "B board in words · ? help",
     "table.keys.on": "Keys of this page",
     "table.in_words": "The board in words",

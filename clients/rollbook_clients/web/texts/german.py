@@ -93,8 +93,10 @@ GERMAN: Final = {
     "table.not_sent": "Deine Wahl ist nicht angekommen. Wähle noch einmal.",
     "table.sent": "Gesendet.",
     "table.sound": "Ton",
+    "table.sound.later": "an, nach deinem ersten Klick",
+    "table.motion": "Bewegung",
     "table.notify": "Benachrichtigen",
-    "table.keys": "Tasten: 1-9 wählen · Pfeile, Enter am Tisch · Esc lässt los · L Verlauf · C Uhr · "
+    "table.keys": "Tasten: 1-9 wählen · Pfeile, Enter am Tisch · Esc lässt los · L Verlauf · C Uhr · M Ton · "
     "B Brett in Worten · ? Hilfe",
     "table.keys.on": "Tasten dieser Seite",
     "table.in_words": "Das Brett in Worten",

@@ -4,6 +4,7 @@ from typing import Final
 
 from rollbook_replays.games.allie_gator.board import PALETTE, board
 from rollbook_replays.games.allie_gator.charts import charts
+from rollbook_replays.games.allie_gator.effect import effect
 from rollbook_replays.games.allie_gator.guide import GUIDE
 from rollbook_replays.games.allie_gator.menu import menu
 from rollbook_replays.games.allie_gator.picture import list_touched, picture
@@ -25,4 +26,5 @@ PRESENTATION: Final = Presentation(
     thumb=THUMB,
     charts=charts,
     highlight=highlight,
+    effect=effect,
 )

@@ -4,6 +4,7 @@ from typing import Final
 
 from rollbook_replays.games.cant_stop.board import PALETTE, board
 from rollbook_replays.games.cant_stop.charts import charts
+from rollbook_replays.games.cant_stop.effect import effect
 from rollbook_replays.games.cant_stop.guide import GUIDE
 from rollbook_replays.games.cant_stop.menu import menu
 from rollbook_replays.games.cant_stop.picture import list_touched, picture
@@ -25,4 +26,5 @@ PRESENTATION: Final = Presentation(
     thumb=THUMB,
     charts=charts,
     highlight=highlight,
+    effect=effect,
 )

@@ -5,6 +5,7 @@ from typing import Final
 from rollbook_replays.games.presentation import Presentation
 from rollbook_replays.games.raffzahn.board import PALETTE, board
 from rollbook_replays.games.raffzahn.charts import charts
+from rollbook_replays.games.raffzahn.effect import effect
 from rollbook_replays.games.raffzahn.guide import GUIDE
 from rollbook_replays.games.raffzahn.menu import menu
 from rollbook_replays.games.raffzahn.picture import list_touched, picture
@@ -25,4 +26,5 @@ PRESENTATION: Final = Presentation(
     thumb=THUMB,
     charts=charts,
     highlight=highlight,
+    effect=effect,
 )
