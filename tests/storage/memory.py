@@ -79,6 +79,7 @@ class MemoryLog:
         self._books: dict[tuple[str, str], _Book] = {}
         self._buckets: dict[str, float] = {}
         self._kept: dict[str, tuple[bytes, int]] = {}
+        self._declined: dict[str, tuple[set[bytes], int]] = {}
         self._listeners: dict[asyncio.Future[None], Callable[[Announcement], None]] = {}
         self._closed = False
         self._beat_ms: int | None = None
@@ -347,6 +348,19 @@ class MemoryLog:
         self._check_open()
         value, until_ms = self._kept.pop(name, (b"", 0))
         return value if self._clock_ms() < until_ms else None
+
+    async def decline(self, match_id: str, player: bytes, keep_seconds: int) -> None:
+        """Keep a player's answer for `keep_seconds`, and announce it."""
+        declined = await self.list_declined(match_id)
+        self._declined[match_id] = declined | {player}, self._clock_ms() + keep_seconds * 1_000
+        for heard in self._listeners.values():
+            heard(Announcement(match_id, 0, is_lifecycle=True))
+
+    async def list_declined(self, match_id: str) -> set[bytes]:
+        """Return the players who have declined and whose answers are still kept."""
+        self._check_open()
+        declined, until_ms = self._declined.get(match_id, (set[bytes](), 0))
+        return declined if self._clock_ms() < until_ms else set()
 
     async def trim(self, match_id: str, keep_seconds: int = KEEP_SECONDS) -> None:
         """Delete the entries of an archived match; its head stays for `keep_seconds` to refuse stale appends."""

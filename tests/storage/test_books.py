@@ -8,7 +8,8 @@ from typing import Final
 import pytest
 
 from rollbook.match.chain import Entry
-from rollbook.storage.port import UNDER_WAY_MS, Full, LobbyEntry, MatchStore, Quota, Reserved
+from rollbook.storage.port import UNDER_WAY_MS, Announcement, Full, LobbyEntry, MatchStore, Quota, Reserved
+from tests.sim.store import SimulatedLog
 
 pytestmark = pytest.mark.asyncio
 
@@ -131,3 +132,29 @@ async def test_the_lobby_says_of_several_matches_what_it_says_of_each(log: Match
     for name in listed:
         await log.unlist(name)
     assert {} == await log.summaries(listed)
+
+
+async def test_who_declines_a_rematch_is_known_for_a_while(log: MatchStore, other: MatchStore, match_id: str) -> None:
+    """Over every connection, until the time is over by the store's clock; declining again restarts the time."""
+    for player in (b"one", b"one", b"\x00 another"):
+        await log.decline(match_id, player, 600)
+    assert {b"one", b"\x00 another"} == await other.list_declined(match_id)
+    assert set() == await log.list_declined(f"{match_id}-other")
+    await log.decline(match_id, b"one", 1)
+    async with asyncio.timeout(20):
+        while await other.list_declined(match_id):  # noqa: ASYNC110 - a store tells nobody that a value has expired
+            await asyncio.sleep(0.05)
+
+
+async def test_who_declines_a_rematch_is_announced(log: MatchStore, other: MatchStore, match_id: str) -> None:
+    """As an append with head 0, so that other processes look at the rematch."""
+    if isinstance(log, SimulatedLog):
+        pytest.skip("announcements may be lost, and the simulated store loses these")
+    began, announced = asyncio.Event(), asyncio.Queue[Announcement]()
+    listening = asyncio.create_task(other.listen(announced.put_nowait, began.set))
+    await began.wait()
+    await log.decline(match_id, b"one", 600)
+    async with asyncio.timeout(20):
+        assert Announcement(match_id, 0, is_lifecycle=True) == await announced.get()
+    listening.cancel()
+    await asyncio.gather(listening, return_exceptions=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from rollbook.v1.events_pb2 import AbortReason
-from rollbook.v1.feed_pb2 import END_REASON_TOKEN_EXPIRED, EndReason, WatchLobbyRequest
+from rollbook.v1.feed_pb2 import END_REASON_TOKEN_EXPIRED, EndReason, LobbyFrame, WatchLobbyRequest
 from rollbook.v1.match_pb2 import MATCH_STATE_ABORTED, MATCH_STATE_FINISHED, MatchSummary
 from rollbook_clients.sdk.connection import Lost
 from rollbook_clients.sdk.guests import Caller, bearer
@@ -18,20 +18,23 @@ OVER: Final = {MATCH_STATE_FINISHED, MATCH_STATE_ABORTED}
 
 @dataclass(frozen=True, slots=True)
 class Lobby:
-    """The public matches that are open, getting ready or running, the latest opened first."""
+    """The matches that are open, getting ready or running, the latest opened first.
+
+    They are public, unless the user's own were asked for as well.
+    """
 
     matches: tuple[MatchSummary, ...]
     is_away: bool = False
     """Whether the connection is lost, so that the list may be out of date."""
 
 
-async def watch_lobby(caller: Caller, game: str) -> AsyncGenerator[Lobby, None]:
+async def watch_lobby(caller: Caller, request: WatchLobbyRequest) -> AsyncGenerator[Lobby, None]:
     """Yield the lobby whenever it changes, and when the connection is lost or restored."""
     attempts = caller.connection.attempts()
     lobby = Lobby(())
     while True:
         try:
-            async with aclosing(_stream(caller, game)) as lobbies:
+            async with aclosing(_stream(caller, request)) as lobbies:
                 async for lobby in lobbies:
                     attempts.reset()
                     yield lobby
@@ -42,11 +45,10 @@ async def watch_lobby(caller: Caller, game: str) -> AsyncGenerator[Lobby, None]:
             await asyncio.sleep(max(lost.pause, attempts.pause()))
 
 
-async def _stream(caller: Caller, game: str) -> AsyncGenerator[Lobby, None]:
+async def _stream(caller: Caller, request: WatchLobbyRequest) -> AsyncGenerator[Lobby, None]:
     """Yield the lobby from one stream; raises Lost when the stream ends."""
     known: dict[str, MatchSummary] = {}
     parts: dict[str, MatchSummary] = {}
-    request = WatchLobbyRequest(game=game)
     token = caller.token
     stream = caller.connection.stream(lambda line: line.feeds.WatchLobby, request, bearer(token))
     try:
@@ -60,7 +62,7 @@ async def _stream(caller: Caller, game: str) -> AsyncGenerator[Lobby, None]:
                             known = parts
                             yield Lobby(tuple(known.values()))
                     case "changed":
-                        known = _apply_change(known, frame.changed.match)
+                        known = _apply_change(known, frame.changed)
                         yield Lobby(tuple(known.values()))
                     case "ended":
                         if frame.ended.reason == END_REASON_TOKEN_EXPIRED:
@@ -84,8 +86,9 @@ def abort_reason(summary: MatchSummary) -> str:
     return f"{reason}:{','.join(map(str, summary.aborted.seats))}"
 
 
-def _apply_change(known: dict[str, MatchSummary], summary: MatchSummary) -> dict[str, MatchSummary]:
+def _apply_change(known: dict[str, MatchSummary], changed: LobbyFrame.Changed) -> dict[str, MatchSummary]:
+    summary = changed.match
     others = {match_id: each for match_id, each in known.items() if match_id != summary.match_id}
-    if summary.state in OVER:
+    if changed.is_gone or summary.state in OVER:
         return others
     return known | {summary.match_id: summary} if summary.match_id in known else {summary.match_id: summary} | others

@@ -28,6 +28,7 @@ from weakref import WeakValueDictionary
 from google.protobuf.message import Message
 
 from rollbook import DEFAULT_ADDRESS
+from rollbook.v1.feed_pb2 import WatchLobbyRequest
 from rollbook.v1.identity_pb2 import CreateDeviceCodeRequest
 from rollbook.v1.match_pb2 import (
     MATCH_STATE_UNSPECIFIED,
@@ -270,6 +271,9 @@ class Table:
                 return
             request.page_token = page.next_page_token
 
-    def lobby(self, game: str = "") -> AsyncGenerator[Lobby, None]:
-        """Yield all public matches that are open, getting ready or running, again after every change; never ends."""
-        return watch_lobby(self._caller, game)
+    def lobby(self, game: str = "", *, mine: bool = False) -> AsyncGenerator[Lobby, None]:
+        """Yield all public matches that are open, getting ready or running, again after every change; never ends.
+
+        With `mine` also the caller's private matches, and rematches that ask the caller, which have `asks_you`.
+        """
+        return watch_lobby(self._caller, WatchLobbyRequest(game=game, mine=mine))

@@ -205,7 +205,8 @@ class Parts:
     def board(self, seconds: float) -> Board:
         """Build the lobby board, which reads the lobby every `seconds` while it has watchers."""
         log, store = self.given.log, self.given.store
-        return Board(log, store, self.lobby, self.sights, self.players, seconds=seconds, clock_ms=self.clock)
+        parts = self.lobby, self.sights, self.players, self.rematches
+        return Board(log, store, *parts, seconds=seconds, clock_ms=self.clock)
 
     def identity_servicer(self) -> IdentityServicer:
         """Build the servicer for guests and keys."""

@@ -96,7 +96,7 @@ class Announcement(NamedTuple):
 
     match_id: str
     head: int
-    """The sequence of the last entry."""
+    """The sequence of the last entry; 0 if something beside the log has changed."""
     is_lifecycle: bool
     """Whether the append changed the lobby entry of the match."""
 
@@ -335,6 +335,16 @@ class Secrets(Protocol):
         """Remove and return the value stored under a name, or None; of concurrent callers one gets it."""
 
 
+class Declines(Protocol):
+    """Who has declined a rematch."""
+
+    async def decline(self, match_id: str, player: bytes, keep_seconds: int) -> None:
+        """Record for `keep_seconds` that a player declines a rematch; all listeners get an announcement with head 0."""
+
+    async def list_declined(self, match_id: str) -> set[bytes]:
+        """The players who have declined a rematch, while their answers are kept."""
+
+
 class Archivable(Protocol):
     """The part that archiving has in the store: entries that may go, and which archive they are in."""
 
@@ -351,7 +361,9 @@ class Archivable(Protocol):
         """Whether a service has recorded that it lacks the archive."""
 
 
-class MatchStore(EventLog, IndexedLobby, SharedClock, Lease, QuotaBooks, TokenBuckets, Secrets, Archivable, Protocol):
+class MatchStore(
+    EventLog, IndexedLobby, SharedClock, Lease, QuotaBooks, TokenBuckets, Secrets, Declines, Archivable, Protocol
+):
     """Everything that a store offers. Only the code that puts the service together receives it whole."""
 
 

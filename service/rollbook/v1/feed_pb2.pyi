@@ -506,16 +506,22 @@ class WatchLobbyRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     GAME_FIELD_NUMBER: _builtins.int
+    MINE_FIELD_NUMBER: _builtins.int
     game: _builtins.str
     """The name of a game; empty = all."""
+    mine: _builtins.bool
+    """Also the caller's private matches: those in which the caller holds a seat, and rematches that ask the caller, which
+    have `asks_you` as long as they wait.
+    """
     def __init__(
         self,
         *,
         game: _builtins.str = ...,
+        mine: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "mine", b"mine"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -559,11 +565,16 @@ class LobbyFrame(_message.Message):
 
     @_typing.final
     class Changed(_message.Message):
-        """A match is new, or another than it was: in state, seats or result. Choices and turns alone are no change."""
+        """A match is new, or another than it was: in state, seats, result or `asks_you`. Choices and turns alone are no change."""
 
         DESCRIPTOR: _descriptor.Descriptor
 
         MATCH_FIELD_NUMBER: _builtins.int
+        IS_GONE_FIELD_NUMBER: _builtins.int
+        is_gone: _builtins.bool
+        """The watcher may no longer see the match, or it is not in the lobby any more: forget it. `match` is as it was seen
+        last, or how it ended.
+        """
         @_builtins.property
         def match(self) -> _match_pb2.MatchSummary:
             """Its current state; finished and aborted ones come once more and are to be forgotten."""
@@ -572,10 +583,11 @@ class LobbyFrame(_message.Message):
             self,
             *,
             match: _match_pb2.MatchSummary | None = ...,
+            is_gone: _builtins.bool = ...,
         ) -> None: ...
         _HasFieldArgType: _TypeAlias = _typing.Literal["match", b"match"]  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["match", b"match"]  # noqa: Y015
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["is_gone", b"is_gone", "match", b"match"]  # noqa: Y015
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 

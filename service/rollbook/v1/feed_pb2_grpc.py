@@ -62,8 +62,8 @@ class FeedServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def WatchLobby(self, request, context):
-        """Follow all public matches that are open, getting ready or running. It cannot be resumed: call again, and begin with
-        a snapshot.
+        """Follow all public matches that are open, getting ready or running, and those of the caller if wanted. It cannot be
+        resumed: call again, and begin with a snapshot.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

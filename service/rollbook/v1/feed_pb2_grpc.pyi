@@ -46,8 +46,8 @@ class FeedServiceStub:
     status.
     """
     WatchLobby: _grpc.UnaryStreamMultiCallable[_feed_pb2.WatchLobbyRequest, _feed_pb2.LobbyFrame]
-    """Follow all public matches that are open, getting ready or running. It cannot be resumed: call again, and begin with
-    a snapshot.
+    """Follow all public matches that are open, getting ready or running, and those of the caller if wanted. It cannot be
+    resumed: call again, and begin with a snapshot.
     """
 
 @_typing.type_check_only
@@ -62,8 +62,8 @@ class FeedServiceAsyncStub(FeedServiceStub):
     status.
     """
     WatchLobby: _aio.UnaryStreamMultiCallable[_feed_pb2.WatchLobbyRequest, _feed_pb2.LobbyFrame]  # type: ignore[assignment]
-    """Follow all public matches that are open, getting ready or running. It cannot be resumed: call again, and begin with
-    a snapshot.
+    """Follow all public matches that are open, getting ready or running, and those of the caller if wanted. It cannot be
+    resumed: call again, and begin with a snapshot.
     """
 
 class FeedServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -87,8 +87,8 @@ class FeedServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _feed_pb2.WatchLobbyRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_feed_pb2.LobbyFrame], _abc.AsyncIterator[_feed_pb2.LobbyFrame]]:
-        """Follow all public matches that are open, getting ready or running. It cannot be resumed: call again, and begin with
-        a snapshot.
+        """Follow all public matches that are open, getting ready or running, and those of the caller if wanted. It cannot be
+        resumed: call again, and begin with a snapshot.
         """
 
 def add_FeedServiceServicer_to_server(servicer: FeedServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -228,7 +228,9 @@ class MatchSummary(_message.Message):
     match_id and is_private are set, and only operators see it.
     """
     asks_you: _builtins.bool
-    """In lists of the caller's matches: a rematch that waits for the caller, who has not taken a seat or declined yet."""
+    """In lists and feeds with the caller's matches: a rematch that waits for the caller, who has not taken a seat or
+    declined yet.
+    """
     unplayed: _builtins.bool
     """Aborted because no player had made a move for long after the start; bots of the house do not count."""
     rematch_of: _builtins.str

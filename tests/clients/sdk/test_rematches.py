@@ -10,8 +10,8 @@ from threading import Thread
 import pytest
 
 from rollbook.v1.feed_pb2 import MatchFrame
-from rollbook.v1.match_pb2 import MATCH_STATE_GETTING_READY
-from rollbook_clients.sdk import Match, Table, sync
+from rollbook.v1.match_pb2 import MATCH_STATE_GETTING_READY, MATCH_STATE_OPEN
+from rollbook_clients.sdk import Match, Offer, Table, sync
 from tests.clients.sdk.tables import PATIENCE_SECONDS, service, tables
 
 ACCEPTED, DECLINED = MatchFrame.Rematch.ANSWER_ACCEPTED, MatchFrame.Rematch.ANSWER_DECLINED
@@ -57,6 +57,30 @@ def test_a_player_is_offered_the_rematch_and_accepts_or_declines(tmp_path: Path,
                 again = await (await anext(found)).accept("Greta")
                 assert again.id == (await (await anext(found)).accept()).id
             assert MATCH_STATE_GETTING_READY == (await again.state()).summary.state
+
+    with service(tmp_path) as served:
+        asyncio.run(scenario(served.address))
+
+
+def test_a_private_rematch_comes_to_the_lobby_of_the_player_whom_it_asks(tmp_path: Path) -> None:
+    """It asks until the player has declined, and is then no longer in the list."""
+
+    async def scenario(address: str) -> None:
+        async with asyncio.timeout(PATIENCE_SECONDS), tables(address, "Carla", "Greta") as (carla, greta):
+            of_carla, _ = await finished(carla, greta, is_private=True)
+            async with aclosing(greta.lobby(mine=True)) as lobbies, aclosing(carla.lobby()) as public:
+                assert () == (await anext(lobbies)).matches == (await anext(public)).matches
+                rematch = await of_carla.rematch()
+                assert [(rematch.id, True)] == [
+                    (match.match_id, match.asks_you) for match in (await anext(lobbies)).matches
+                ]
+                found = greta.match(rematch.id)
+                await Offer(found, (), 1, 0, MATCH_STATE_OPEN, greta.caller).decline()
+                assert () == (await anext(lobbies)).matches
+                await found.join()
+                assert [(rematch.id, False)] == [
+                    (match.match_id, match.asks_you) for match in (await anext(lobbies)).matches
+                ]
 
     with service(tmp_path) as served:
         asyncio.run(scenario(served.address))

@@ -116,6 +116,13 @@ class Pseudo:
         """The last complete picture as one text."""
         return "\n".join(self.lines)
 
+    def resign(self) -> None:
+        """Resign from the running match."""
+        self.press("\x18")
+        self.until("Resign?")
+        self.press("\x1b[B")
+        self.press("\r")
+
     def press(self, keys: str) -> None:
         """Type keys."""
         os.write(self._master, keys.encode())

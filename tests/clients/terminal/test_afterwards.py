@@ -103,10 +103,7 @@ def test_those_who_play_again_meet_at_the_same_table(address: str, tmp_path: Pat
     with ExitStack() as stack:
         terminals = seated(stack, address, "cant_stop", tmp_path, 2)
         mine = on_turn(terminals)
-        mine.press("\x18")
-        mine.until("Resign?")
-        mine.press("\x1b[B")
-        mine.press("\r")
+        mine.resign()
         for terminal in terminals:
             terminal.until("Play again")
             assert "\u25ba" not in terminal.text
@@ -129,10 +126,7 @@ def test_the_other_player_sees_the_offer_of_a_rematch_and_answers_it(address: st
         mine = on_turn(terminals)
         other = terminals[1 - terminals.index(mine)]
         names = dict(zip(terminals, NAMES, strict=False))
-        mine.press("\x18")
-        mine.until("Resign?")
-        mine.press("\x1b[B")
-        mine.press("\r")
+        mine.resign()
         for terminal in terminals:
             terminal.until("Play again")
         mine.press("1")
@@ -144,6 +138,7 @@ def test_the_other_player_sees_the_offer_of_a_rematch_and_answers_it(address: st
             # From the lobby, where the rematch is the first line.
             other.press("\x1b")
             other.until("Play again?")
+            other.until(lambda _: "● Play again? · Rollbook" in titles(other))
             other.press("\x1b[H")
         other.press(key)
         if key == "x":

@@ -247,9 +247,9 @@ class NoLobby:
 
     address = "127.0.0.1:50051"
 
-    def lobby(self) -> AsyncIterator[None]:
+    def lobby(self, *, mine: bool) -> AsyncIterator[None]:
         """Raise RollbookError."""
-        raise RollbookError("nothing")
+        raise RollbookError(f"nothing, {mine}")
 
     async def matches(self, *, mine: bool) -> AsyncIterator[MatchSummary]:
         """Yield no matches."""

@@ -12,7 +12,7 @@ from tests.clients.terminal.pseudo import pseudo
 from tests.clients.terminal.test_pseudo_terminal import serve
 from tests.server.serving import started
 
-RESIGN, DOWN = "\x18", "\x1b[B"
+DOWN = "\x1b[B"
 
 
 @pytest.fixture(scope="module")
@@ -37,10 +37,7 @@ def test_two_people_meet_by_flag_and_by_key_and_play_the_next_match(address: str
         ben.press("\r")
         for terminal in (anna, ben):
             terminal.until(lambda text: "Anna's turn" in text or "Ben's turn" in text or "Your turn" in text)
-        ben.press(RESIGN)
-        ben.until("No")
-        ben.press(DOWN)
-        ben.press("\r")
+        ben.resign()
         for terminal in (anna, ben):
             terminal.until("n play")
             terminal.press("n")

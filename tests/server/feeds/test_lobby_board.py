@@ -11,7 +11,7 @@ import pytest
 from rollbook.identity.tokens import OWN_ISSUER, Role, Subject
 from rollbook.match.chain import Entry
 from rollbook.server.configuration.limit_table import Limits
-from rollbook.server.feeds.lobby_board import COMPARING_LOOKS, HURRIED_LOOKS, MOST_LOOKS, Board
+from rollbook.server.feeds.lobby_board import COMPARING_LOOKS, HURRIED_LOOKS, MOST_LOOKS, Board, LobbyFilter
 from rollbook.server.lobby.listed_match import ListedMatch
 from rollbook.storage.port import Announcement, StoreUnavailable
 from rollbook.storage.redis.keys import partition_of
@@ -97,7 +97,7 @@ def test_a_match_that_has_not_changed_is_not_read_again() -> None:
                 await board.next_look()
             assert before == log.reads
             match_id = (await world.person("opener").open()).match_id
-            while match_id not in await board.seen_by(somebody("watcher"), ""):
+            while match_id not in await board.seen_by(LobbyFilter(somebody("watcher"))):
                 await board.next_look()
         await board.close()
 
@@ -115,30 +115,37 @@ def test_of_a_match_with_a_delay_only_who_sits_at_it_sees_more() -> None:
             await world.get_ready(match_id, people)
             await board.next_look()
             await board.next_look()
-            states = [(await board.seen_by(who, "cant_stop"))[match_id].state for who in (player, stranger)]
+            states = [
+                (await board.seen_by(LobbyFilter(who, "cant_stop")))[match_id].state for who in (player, stranger)
+            ]
             assert [MATCH_STATE_RUNNING, MATCH_STATE_GETTING_READY] == states
             world.clock.ms += 60_000
             await board.next_look()
             await board.next_look()
-            states = [(await board.seen_by(who, "cant_stop"))[match_id].state for who in (player, stranger)]
+            states = [
+                (await board.seen_by(LobbyFilter(who, "cant_stop")))[match_id].state for who in (player, stranger)
+            ]
             assert [MATCH_STATE_RUNNING] * 2 == states
-            assert {} == await board.seen_by(player, "raffzahn")
+            assert {} == await board.seen_by(LobbyFilter(player, "raffzahn"))
         await board.close()
 
     run(scenario)
 
 
-def test_a_private_match_is_not_on_the_board() -> None:
-    """The board shows public matches only, even to the players of a private match."""
+def test_a_private_match_is_shown_only_to_its_players_who_want_their_own() -> None:
+    """By default the board shows public matches only, even to the players of a private match."""
 
     async def scenario(world: World) -> None:
         shown = (await world.person("p0").open()).match_id
         hidden, _ = await world.seated(is_private=True)
         board = world.service.board(SECONDS)
         async with board.watch():
-            seen = await board.seen_by(somebody("p0"), "")
+            seen = await board.seen_by(LobbyFilter(somebody("p0")))
             assert hidden not in seen
             assert MATCH_STATE_OPEN == seen[shown].state
+            assert {shown, hidden} == set(await board.seen_by(LobbyFilter(somebody("p0"), mine=True)))
+            assert {shown} == set(await board.seen_by(LobbyFilter(somebody("stranger"), mine=True)))
+            assert not await board.seen_by(LobbyFilter(somebody("p0"), "raffzahn", mine=True))
         await board.close()
 
     run(scenario)
@@ -159,7 +166,7 @@ def test_who_watches_is_told_that_the_store_is_gone_and_may_come_back() -> None:
         match_id, _ = await world.started()
         async with board.watch():
             await board.next_look()
-            assert MATCH_STATE_RUNNING == (await board.seen_by(somebody("x"), ""))[match_id].state
+            assert MATCH_STATE_RUNNING == (await board.seen_by(LobbyFilter(somebody("x"))))[match_id].state
         await board.close()
 
     run(scenario, log=log)
@@ -223,7 +230,7 @@ def test_a_look_asks_for_what_is_new_and_a_part_of_the_rest() -> None:
             assert reads == log.reads
             log.asked.clear()
             match_id = (await opener.open()).match_id
-            while match_id not in await board.seen_by(somebody("watcher"), ""):
+            while match_id not in await board.seen_by(LobbyFilter(somebody("watcher"))):
                 await board.next_look()
             assert log.reads > reads
         await board.close()
@@ -241,13 +248,13 @@ def test_what_nobody_announced_is_found_by_comparing() -> None:
         board = world.service.board(SECONDS)
         async with board.watch():
             match_id, people = await world.seated()
-            while match_id not in await board.seen_by(watcher, ""):
+            while match_id not in await board.seen_by(LobbyFilter(watcher)):
                 await board.next_look()
             await world.get_ready(match_id, people)
-            while (await board.seen_by(watcher, ""))[match_id].state != MATCH_STATE_RUNNING:
+            while (await board.seen_by(LobbyFilter(watcher)))[match_id].state != MATCH_STATE_RUNNING:
                 await board.next_look()
             await log.inner.unlist(match_id)
-            while match_id in await board.seen_by(watcher, ""):
+            while match_id in await board.seen_by(LobbyFilter(watcher)):
                 await board.next_look()
         await board.close()
 
@@ -270,10 +277,10 @@ def test_a_match_with_a_delay_is_folded_when_there_is_more_to_see_and_not_before
             world.clock.ms += 30_000
             await looks(board, 5)()
             assert before == log.reads
-            assert MATCH_STATE_GETTING_READY == (await board.seen_by(somebody("x"), ""))[match_id].state
+            assert MATCH_STATE_GETTING_READY == (await board.seen_by(LobbyFilter(somebody("x"))))[match_id].state
             world.clock.ms += 30_000
             await looks(board, 2)()
-            assert MATCH_STATE_RUNNING == (await board.seen_by(somebody("x"), ""))[match_id].state
+            assert MATCH_STATE_RUNNING == (await board.seen_by(LobbyFilter(somebody("x"))))[match_id].state
             before = log.reads
             await looks(board, 5)()
             assert before == log.reads
@@ -290,7 +297,7 @@ def test_who_is_behind_by_many_looks_misses_nothing() -> None:
         async with board.watch():
             behind = board.looks
             opened = {(await world.person(f"p{number}").open()).match_id for number in range(3)}
-            while not opened <= (await board.seen_by(somebody("x"), "")).keys():
+            while not opened <= (await board.seen_by(LobbyFilter(somebody("x")))).keys():
                 await board.next_look()
             assert opened <= set(board.changed_since(behind))
             now = board.looks
@@ -310,14 +317,14 @@ def test_names_that_are_forgotten_are_not_shown() -> None:
         match_id, _ = await world.seated()
         board = world.service.board(SECONDS)
         async with board.watch():
-            assert "P0" == (await board.seen_by(somebody("x"), ""))[match_id].seats[0].name
+            assert "P0" == (await board.seen_by(LobbyFilter(somebody("x"))))[match_id].seats[0].name
             stored = await world.store.summary(match_id)
             nameless = ListedMatch.read(stored)
             nameless.summary.seats[0].name = ""
             world.log._lobby[match_id] = nameless.write()
             await world.service.lobby.forget()
             await looks(board, 2)()
-            assert "" == (await board.seen_by(somebody("x"), ""))[match_id].seats[0].name
+            assert "" == (await board.seen_by(LobbyFilter(somebody("x"))))[match_id].seats[0].name
         await board.close()
 
     run(scenario)
@@ -333,7 +340,7 @@ def test_who_comes_when_the_last_has_just_left_is_told_what_happens() -> None:
                 await board.next_look()
         async with board.watch():
             match_id = (await world.person("opener").open()).match_id
-            while match_id not in await board.seen_by(somebody("x"), ""):
+            while match_id not in await board.seen_by(LobbyFilter(somebody("x"))):
                 await board.next_look()
         await board.close()
 

@@ -42,10 +42,10 @@ class Theatre(World):
         request = feed_pb2.WatchMatchRequest(match_id=match_id, **fields)
         return Watch(stub.WatchMatch(request, metadata=person.metadata))
 
-    def lobby(self, person: Person, game: str = "") -> Watch:
+    def lobby(self, person: Person, game: str = "", *, mine: bool = False) -> Watch:
         """Begin to watch the lobby."""
         stub: Any = feed_pb2_grpc.FeedServiceStub(self.channel)
-        return Watch(stub.WatchLobby(feed_pb2.WatchLobbyRequest(game=game), metadata=person.metadata))
+        return Watch(stub.WatchLobby(feed_pb2.WatchLobbyRequest(game=game, mine=mine), metadata=person.metadata))
 
     async def stored(self, match_id: str) -> list[bytes]:
         """The stored events of a match."""

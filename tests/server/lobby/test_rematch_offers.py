@@ -21,7 +21,7 @@ from tests.server.rpc.talking import PATIENCE_SECONDS, Person, entropy, refusal,
 
 Answer = MatchFrame.Rematch
 ASKED, ACCEPTED, DECLINED = Answer.ANSWER_ASKED, Answer.ANSWER_ACCEPTED, Answer.ANSWER_DECLINED
-HOUSE = Answer.ANSWER_HOUSE
+HOUSE, LAPSED = Answer.ANSWER_HOUSE, Answer.ANSWER_LAPSED
 
 
 class Hall(Theatre):
@@ -189,6 +189,25 @@ def test_a_rematch_stands_in_the_lists_of_those_whom_it_asks(is_private: bool) -
         assert (match_id in ids) is not is_private
         hall.clock.ms += 300_000
         assert [] == await asks(three)
+
+    run(scenario)
+
+
+def test_who_declined_is_forgotten_after_ten_minutes() -> None:
+    """The seat is no longer kept by then, and the player has left like others who did not answer."""
+
+    async def scenario(hall: Hall) -> None:
+        before, (one, two) = await hall.finished()
+        match_id = (await one.call("OpenMatch", rematch_of=before)).match_id
+        await two.call("DeclineRematch", match_id=match_id)
+        hall.clock.ms += 599_999
+        watch = hall.watch(one, before, linger_seconds=60)
+        await hall.offered(watch, LAPSED, DECLINED)
+        assert await hall.log.list_declined(match_id)
+        hall.clock.ms += 1
+        assert not await hall.log.list_declined(match_id)
+        await hall.offered(watch, LAPSED, LAPSED)
+        watch.leave()
 
     run(scenario)
 

@@ -11,7 +11,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from rollbook.v1.match_pb2 import MATCH_STATE_OPEN, MatchSummary, OpenMatchRequest
-from rollbook_clients.sdk import Lobby, NotFound, RollbookError, Table
+from rollbook_clients.sdk import NotFound, RollbookError, Table
 from rollbook_clients.terminal import invitation
 from rollbook_clients.terminal.app import Terminal
 from rollbook_clients.terminal.errors import said_of
@@ -31,7 +31,7 @@ TICK_SECONDS: Final = 1.0
 BESIDE_LINES: Final = 3
 """Columns around the lines of the list, including its scroll bar."""
 LOOK_SECONDS: Final = 5.0
-"""Interval for listing the user's own matches: the lobby's stream leaves out private ones."""
+"""Interval for listing the user's own matches: the lobby's stream leaves out turns."""
 
 
 class LobbyScreen(Screen[None]):
@@ -69,7 +69,7 @@ class LobbyScreen(Screen[None]):
         """The match of each line of the list; None for a heading."""
         self._own = OwnMatches(table)
         self._called: set[str] = set()
-        """The matches in which it was the user's turn at the last look."""
+        """The matches in which it was the user's turn, or which asked for a rematch, at the last look."""
         self._public: tuple[MatchSummary, ...] = ()
         self._wide = WIDTH - BESIDE_LINES
         self._state_columns = [0, 0]
@@ -119,10 +119,10 @@ class LobbyScreen(Screen[None]):
 
     async def _follow(self) -> None:
         try:
-            async with aclosing(self._table.lobby()) as lobbies:
+            async with aclosing(self._table.lobby(mine=not self._watch_only)) as lobbies:
                 async for lobby in lobbies:
-                    self._status.update(self._said_of(lobby))
-                    self._public = lobby.matches
+                    self._public = tuple(summary for summary in lobby.matches if not summary.is_private)
+                    self._status.update(self._said_of(is_away=lobby.is_away))
                     if self._shown:
                         self._fill()
                     if lobby.is_away:
@@ -147,16 +147,20 @@ class LobbyScreen(Screen[None]):
             self._entered = ""
 
     def _call(self) -> None:
-        """Ring for new turns in matches other than the open one; show their number in the terminal's title."""
-        called = {match_id for match_id, own in self._own.matches.items() if own.is_on_turn}
+        """Ring for new turns in matches other than the open one, and for rematches; name both in the title."""
+        own = self._own.matches.items()
+        turns = sum(each.is_on_turn for _, each in own)
+        called = {match_id for match_id, each in own if each.is_on_turn or each.summary.asks_you}
         if not isinstance(self.app, Terminal):
             return
         if called - self._called - {self._entered}:
             self.app.ring()
         self._called = called
         if self.is_current:
-            count = self.words("lobby.called", matches=self.words.count("match", len(called))) if called else ""
-            self.app.entitle(f"● {count} · Rollbook" if called else "Rollbook")
+            words = self.words
+            why = [words("lobby.called", matches=words.count("match", turns))] * bool(turns)
+            why += [words("lobby.asks")] * (len(called) > turns)
+            self.app.entitle(f"● {' · '.join(why)} · Rollbook" if called else "Rollbook")
 
     def _fill(self) -> None:
         words, own = self.words, self._own.matches
@@ -220,12 +224,12 @@ class LobbyScreen(Screen[None]):
         is_open = self._at is not None and self._at.state == MATCH_STATE_OPEN
         return "sit_down" if is_open and not self._watch_only else "watch"
 
-    def _said_of(self, lobby: Lobby) -> Text:
-        if lobby.is_away:
+    def _said_of(self, *, is_away: bool) -> Text:
+        if is_away:
             return Text(self.words("connection.lost"), "bold #ff7b72")
-        if not lobby.matches:
+        if not self._public:
             return Text(self.words("lobby.empty.watch" if self._watch_only else "lobby.empty"))
-        return Text(self.words("lobby.matches", matches=self.words.count("match", len(lobby.matches))))
+        return Text(self.words("lobby.matches", matches=self.words.count("match", len(self._public))))
 
     def _show_title(self) -> None:
         words = self.words

@@ -2,8 +2,9 @@
 
 A look reads what has changed: announced matches, and delayed matches of which the public may see more by now. It also
 compares one part of the lobby, a different one each time, so that unannounced changes are found. The public view of a
-match is computed once for all watchers; only in a delayed match do its players and judges see more. The result of a
-match that has left the lobby is also read once.
+match is computed once for all watchers; only in a delayed match do its players and judges see more. A watcher who asks
+for it also sees private matches with a seat of its own, and rematches that ask it. The result of a match that has left
+the lobby is also read once.
 """
 
 from __future__ import annotations
@@ -26,10 +27,11 @@ from rollbook.server.failures import BROKEN, MatchUnknown
 from rollbook.server.lobby.listed_match import ListedMatch
 from rollbook.server.lobby.lobby import StoredLobby
 from rollbook.server.lobby.match_access import Sights, judges
+from rollbook.server.lobby.rematches import KEPT_SECONDS, Rematches, asking
 from rollbook.server.slices import Slices
 from rollbook.storage.archive.port import ArchiveUnavailable
 from rollbook.storage.port import Announcement, EventLog, LobbyStore, StoreUnavailable
-from rollbook.v1.match_pb2 import MatchSummary
+from rollbook.v1.match_pb2 import MATCH_STATE_OPEN, MatchSummary
 
 COMPARING_LOOKS: Final = 30
 """How many looks compare the whole lobby once."""
@@ -45,6 +47,18 @@ MOST_OVER: Final = 10_000
 
 PARTS_AT_ONCE: Final = 16
 MATCHES_AT_ONCE: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class LobbyFilter:
+    """Who watches the lobby, and which of its matches."""
+
+    caller: Subject
+    game: str = ""
+    """Empty: all games."""
+    mine: bool = False
+    """Whether also the caller's private matches, and which rematches ask the caller."""
+
 
 _ANYBODY: Final = Subject(OWN_ISSUER, "", Role.PLAYER, (), "", 0)
 """Has the public view: no token has an empty sub."""
@@ -64,13 +78,14 @@ class _Shown:
 class Board:
     """All open and running public matches, as of the last look."""
 
-    def __init__(  # noqa: PLR0913 - the parts, the pace and the clock
+    def __init__(  # noqa: PLR0913, PLR0917 - the parts, the pace and the clock
         self,
         log: EventLog,
         store: LobbyStore,
         lobby: StoredLobby,
         sights: Sights,
         players: Players,
+        rematches: Rematches,
         *,
         seconds: float,
         clock_ms: Callable[[], int],
@@ -81,6 +96,7 @@ class Board:
         self._lobby = lobby
         self._sights = sights
         self._players = players
+        self._rematches = rematches
         self._seconds = seconds
         self._clock_ms = clock_ms
         self._watchers = 0
@@ -94,10 +110,11 @@ class Board:
         self._shown: dict[str, _Shown] = {}
         self._over: LRUCache[str, bytes] = LRUCache(MOST_OVER)
         """Lobby entries of finished matches that are no longer shown and wait for the archive."""
-        self._gone: LRUCache[str, MatchSummary] = LRUCache(MOST_GONE)
-        self._announced: dict[str, None] = {}
+        self._gone: LRUCache[str, ListedMatch] = LRUCache(MOST_GONE)
+        self._announced: dict[str, bool] = {}
+        """Announced matches, and whether the lobby entry is unchanged, because a player has declined a rematch."""
         self._due: list[tuple[int, str]] = []
-        """When the public may see more of a delayed match."""
+        """When the public may see more of a delayed match, or the seats of a rematch are no longer kept."""
         self._next_part = 0
         self._hurries = False
         """Whether this round of comparing is fast, because announcements may have been missed."""
@@ -148,30 +165,41 @@ class Board:
         self._rest()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def seen_by(self, caller: Subject, game: str) -> dict[str, MatchSummary]:
-        """The matches of a game, or of all games, as the caller may see them, by id, most recently opened first."""
+    async def seen_by(self, wanted: LobbyFilter) -> dict[str, MatchSummary]:
+        """The wanted matches as the caller may see them, by id, most recently opened first."""
         ordered, slices = sorted(self._shown.items(), key=lambda each: each[1].listed.place, reverse=True), Slices()
         owe(len(ordered) / LOBBY_ROWS_A_POINT)
         seen: dict[str, MatchSummary] = {}
         for match_id, _ in ordered:
-            if (summary := await self.seen_of(match_id, caller, game)) is not None:
+            if (summary := await self.seen_of(match_id, wanted)) is not None:
                 seen[match_id] = summary
             if slices.is_over:
                 await slices.rest()
         return seen
 
-    async def seen_of(self, match_id: str, caller: Subject, game: str) -> MatchSummary | None:
-        """A match as the caller may see it; None if it is not shown or not of this game."""
-        shown = self._shown.get(match_id)
-        if shown is None or shown.listed.summary.is_private or game not in {"", shown.listed.summary.game}:
+    async def seen_of(self, match_id: str, wanted: LobbyFilter) -> MatchSummary | None:
+        """A match as the caller may see it; None if it is not shown or not wanted."""
+        shown, caller = self._shown.get(match_id), wanted.caller
+        if shown is None or wanted.game not in {"", shown.listed.summary.game}:
             return None
-        if shown.listed.summary.spectator_delay_seconds and self._is_inside(caller, shown.listed):
-            return await self._sights.summary(caller, shown.listed.summary)
+        listed = shown.listed
+        summary = listed.summary
+        if wanted.mine and await self._rematches.asks(caller, listed):
+            seen = await self._sights.summary(caller, summary)
+            return None if seen is None else asking(seen)
+        if summary.is_private:
+            is_own = wanted.mine and self._sits(caller, listed)
+            return await self._sights.summary(caller, summary) if is_own else None
+        if summary.spectator_delay_seconds and (self._sits(caller, listed) or judges(caller, match_id)):
+            return await self._sights.summary(caller, summary)
         return shown.public
 
-    def find_gone(self, match_id: str) -> MatchSummary | None:
-        """The final summary of a match that has left the lobby; None if it is unknown."""
-        return self._gone.get(match_id)
+    def find_gone(self, match_id: str, caller: Subject) -> MatchSummary | None:
+        """The final summary of a match that has left the lobby; None if it is unknown or not for the caller."""
+        listed = self._gone.get(match_id)
+        if listed is None or (listed.summary.is_private and not self._sits(caller, listed)):
+            return None
+        return listed.summary
 
     def changed_since(self, looks: int) -> Iterable[str]:
         """The matches that may have changed since the board had made `looks` looks."""
@@ -181,9 +209,8 @@ class Board:
         recent = [self._changes[number] for number in range(len(self._changes) - missed, len(self._changes))]
         return dict.fromkeys(match_id for found in recent for match_id in found)
 
-    def _is_inside(self, caller: Subject, listed: ListedMatch) -> bool:
-        match_id = listed.summary.match_id
-        return self._players.reference(caller, match_id) in listed.players or judges(caller, match_id)
+    def _sits(self, caller: Subject, listed: ListedMatch) -> bool:
+        return self._players.reference(caller, listed.summary.match_id) in listed.players
 
     # Looking
 
@@ -222,7 +249,8 @@ class Board:
 
     def _on_announcement(self, announced: Announcement) -> None:
         if announced.is_lifecycle:
-            self._announced[announced.match_id] = None
+            beside = self._announced.get(announced.match_id, False)
+            self._announced[announced.match_id] = beside or not announced.head
 
     def _hurry(self) -> None:
         self._next_part, self._hurries = 0, True
@@ -242,6 +270,7 @@ class Board:
         while self._due and self._due[0][0] <= now_ms:
             due[heapq.heappop(self._due)[1]] = None
         announced, self._announced = self._announced, {}
+        due.update((match_id, None) for match_id, beside in announced.items() if beside)
         ids = dict.fromkeys((*announced, *due, *await self._differing(parts)))
         self._changes.append(await self._refresh(list(ids), due))
         self.looks += 1
@@ -293,15 +322,18 @@ class Board:
         summary = listed.summary
         seen = None if summary.is_private else await self._sights.summary(_ANYBODY, summary)
         self._shown[match_id] = _Shown(stored, listed, seen)
-        due_ms = summary.changed_ms + summary.spectator_delay_seconds * 1_000
-        if due_ms > self._clock_ms():
-            heapq.heappush(self._due, (due_ms, match_id))
+        delayed_ms = summary.changed_ms + summary.spectator_delay_seconds * 1_000
+        kept_ms = summary.opened_ms + KEPT_SECONDS * 1_000 if listed.asked and summary.state == MATCH_STATE_OPEN else 0
+        for due_ms in (delayed_ms, kept_ms):
+            if due_ms > self._clock_ms():
+                heapq.heappush(self._due, (due_ms, match_id))
 
     async def _take_out(self, match_id: str, listed: ListedMatch | None) -> None:
         """Stop showing a match; its result is read from the lobby, or else from its log."""
         shown = self._shown.pop(match_id)
-        if shown.listed.summary.is_private:
-            return
-        with suppress(MatchUnknown, ArchiveUnavailable, *BROKEN):
-            ended = listed.summary if listed else (await self._sights.looked_at(_ANYBODY, match_id)).summary
-            self._gone[match_id] = ended
+        if listed is not None:
+            self._gone[match_id] = listed
+        elif not shown.listed.summary.is_private:
+            with suppress(MatchUnknown, ArchiveUnavailable, *BROKEN):
+                ended = (await self._sights.looked_at(_ANYBODY, match_id)).summary
+                self._gone[match_id] = ListedMatch(ended, b"", ())

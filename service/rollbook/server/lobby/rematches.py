@@ -1,7 +1,7 @@
 """Rematches: whom they ask, what these players answered, and how long seats are kept for them.
 
 The rematch's lobby entry has the players that it asks, by their references in the match before, and which of them sit.
-Who declined is in a book of the rematch. So every process finds the same answers, whoever asks.
+Who declined is stored for a while beside it. So every process finds the same answers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rollbook.server.lobby.lobby import StoredLobby
 from rollbook.server.refusals import Refusal
 from rollbook.server.replica.replicas import Replicas
 from rollbook.storage.archive.port import ArchiveUnavailable
-from rollbook.storage.port import EventLog, Quota, QuotaBooks, StoreUnavailable
+from rollbook.storage.port import Declines, EventLog, StoreUnavailable
 from rollbook.v1.feed_pb2 import MatchFrame
 from rollbook.v1.match_pb2 import MATCH_STATE_ABORTED, MATCH_STATE_OPEN, MatchSummary
 
@@ -30,11 +30,10 @@ KEPT_SECONDS: Final = 300
 MOST_ABORTED: Final = 20
 """A match has no further rematch after this many aborted ones."""
 
-DECLINED: Final = "declined"
-"""The book of players who declined a rematch; its holder is the rematch."""
+DECLINED_SECONDS: Final = 600
+"""How long the store has who declined: longer than seats are kept, and as long as players may watch for the answers."""
 
 _ALL_SEATS: Final = 1 << 10
-_MOST_PLAYERS: Final = 16
 
 _Rematch = MatchFrame.Rematch
 
@@ -53,14 +52,14 @@ class Rematches:
     def __init__(  # noqa: PLR0913, PLR0917 - two ports, and what answers follow from
         self,
         log: EventLog,
-        books: QuotaBooks,
+        declines: Declines,
         lobby: StoredLobby,
         replicas: Replicas,
         players: Players,
         clock_ms: Callable[[], int],
     ) -> None:
         self._log = log
-        self._books = books
+        self._declines = declines
         self._lobby = lobby
         self._replicas = replicas
         self._players = players
@@ -92,7 +91,7 @@ class Rematches:
             return Kept(_ALL_SEATS, kept_ms)
         waited_for = set(metadata.asked) - {b""} - set(metadata.came.values())
         if waited_for:
-            waited_for -= await self._declined(match_id)
+            waited_for -= await self._declines.list_declined(match_id)
         return Kept(len(waited_for), kept_ms)
 
     async def decline(self, caller: Subject, metadata: MatchMetadata, match_id: str) -> None:
@@ -100,7 +99,7 @@ class Rematches:
         player = self._players.reference(caller, metadata.rematch_of)
         if not metadata.rematch_of or player not in metadata.asked:
             raise Refusal("NOT_SEATED", "a rematch is declined by those who sat in the match before")
-        await self._books.reserve(match_id, player.hex(), [Quota(DECLINED, _MOST_PLAYERS)])
+        await self._declines.decline(match_id, player, DECLINED_SECONDS)
 
     async def asks(self, caller: Subject, listed: ListedMatch) -> bool:
         """Whether this match is a rematch that waits for the caller."""
@@ -110,7 +109,7 @@ class Rematches:
         player = self._players.reference(caller, summary.rematch_of)
         if player not in listed.asked or player in listed.came:
             return False
-        return player not in await self._declined(summary.match_id)
+        return player not in await self._declines.list_declined(summary.match_id)
 
     def may_ask(self, caller: Subject, listed: ListedMatch) -> bool:
         """Whether the caller had a seat in the match before this rematch."""
@@ -132,7 +131,7 @@ class Rematches:
 
     async def _answers(self, before: Ledger, listed: ListedMatch) -> MatchFrame.Rematch:
         summary, metadata = listed.summary, listed.metadata
-        came, declined = set(metadata.came.values()), await self._declined(summary.match_id)
+        came, declined = set(metadata.came.values()), await self._declines.list_declined(summary.match_id)
         is_open = summary.state == MATCH_STATE_OPEN and self.kept_ms(summary.opened_ms)
 
         def answer(player: bytes, house: bool) -> MatchFrame.Rematch.Answer.ValueType:  # noqa: FBT001 - of a seat
@@ -150,9 +149,6 @@ class Rematches:
             kept_until_ms=summary.opened_ms + KEPT_SECONDS * 1_000,
             state=summary.state,
         )
-
-    async def _declined(self, match_id: str) -> set[bytes]:
-        return {bytes.fromhex(player) for player in await self._books.list_reserved(match_id, DECLINED)}
 
 
 def asking(summary: MatchSummary) -> MatchSummary:

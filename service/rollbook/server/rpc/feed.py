@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AsyncExitStack, aclosing, nullcontext
 from typing import Final
 
-from rollbook.identity.tokens import Role, Subject
+from rollbook.identity.tokens import Role
 from rollbook.match.chain import Position
 from rollbook.match.codec.envelope import LINK_BYTES
 from rollbook.match.commands import Declined
@@ -16,7 +16,7 @@ from rollbook.server.access.limits import LOBBY_POINTS, STREAM_POINTS, Held, tur
 from rollbook.server.failures import MatchUnknown
 from rollbook.server.feeds.feed import Feeds
 from rollbook.server.feeds.linger import Linger
-from rollbook.server.feeds.lobby_board import Board
+from rollbook.server.feeds.lobby_board import Board, LobbyFilter
 from rollbook.server.feeds.seat_feeds import SeatFeeds
 from rollbook.server.lobby.match_access import Callers, Context, Sights
 from rollbook.server.lobby.rematches import Rematches
@@ -139,26 +139,26 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
     async def WatchLobby(  # type: ignore[override]  # noqa: N802 - a serialised frame is sent like a message
         self, request: WatchLobbyRequest, context: Context
     ) -> AsyncIterator[LobbyFrame | WrittenFrame]:
-        """The public open and running matches that the caller may see, and how they change."""
+        """The open and running matches that the caller may see, and how they change."""
         caller = self._callers.of(context, LOBBY_POINTS)
+        wanted = LobbyFilter(caller, request.game, request.mine)
         with self._watches.by(caller.key, for_many=caller.role is Role.GATEWAY):
             async with AsyncExitStack() as stack:
                 async with turn():
                     await stack.enter_async_context(self._board.watch())
-                    looks, known = self._board.looks, await self._board.seen_by(caller, request.game)
+                    looks, known = self._board.looks, await self._board.seen_by(wanted)
                     snapshot = await _snapshot(list(known.values()))
                 for written in snapshot:
                     yield written
                 del snapshot
-                frames_of = self._lobby(caller, request.game, self._callers.expiry(caller, context), looks, known)
+                frames_of = self._lobby(wanted, self._callers.expiry(caller, context), looks, known)
                 frames = await stack.enter_async_context(aclosing(frames_of))
                 async for frame in frames:
                     yield frame
 
     async def _lobby(
         self,
-        caller: Subject,
-        game: str,
+        wanted: LobbyFilter,
         has_expired: Callable[[], bool],
         looks: int,
         known: dict[str, MatchSummary],
@@ -174,15 +174,16 @@ class FeedServicer(feed_pb2_grpc.FeedServiceServicer):
             changes, looks = self._board.changed_since(looks), self._board.looks
             quiet += 1
             for match_id in changes:
-                summary = await self._board.seen_of(match_id, caller, game)
+                summary = await self._board.seen_of(match_id, wanted)
                 before = known.pop(match_id, None)
+                is_gone = summary is None and before is not None
                 if summary is not None:
                     known[match_id] = summary
                 elif before is not None:
-                    summary = self._board.find_gone(match_id) or before
-                if summary is not None and (before is None or _life(before) != _life(summary)):
+                    summary = self._board.find_gone(match_id, wanted.caller) or before
+                if summary is not None and (is_gone or before is None or _life(before) != _life(summary)):
                     quiet = 0
-                    yield LobbyFrame(changed=LobbyFrame.Changed(match=summary))
+                    yield LobbyFrame(changed=LobbyFrame.Changed(match=summary, is_gone=is_gone))
             if quiet == BEATS:
                 quiet = 0
                 yield LobbyFrame(heartbeat=LobbyFrame.Heartbeat(time_ms=self._clock_ms()))
@@ -202,6 +203,7 @@ def _life(summary: MatchSummary) -> tuple[object, ...]:
     return (
         summary.state,
         summary.is_lost,
+        summary.asks_you,
         tuple(seat.SerializeToString() for seat in summary.seats),
         summary.WhichOneof("result"),
     )

@@ -1,4 +1,4 @@
-"""Reservations, token buckets and short-lived values, shared by all processes.
+"""Reservations, token buckets, short-lived values and declined rematches, shared by all processes.
 
 Every change is one atomic script, so that of many concurrent callers one gets the last place. All may be sent twice.
 """
@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from rollbook.storage.port import BOOK_SECONDS, UNDER_WAY_MS, Full, Quota, Reserved
 from rollbook.storage.redis.dispatch import Dispatch
-from rollbook.storage.redis.keys import book_key, bucket_key, kept_key
+from rollbook.storage.redis.keys import book_key, bucket_key, declined_key, kept_key
 
 
 def _script(name: str) -> bytes:
@@ -19,6 +19,7 @@ def _script(name: str) -> bytes:
 _RESERVE: Final = _script("reserve")
 _SETTLE: Final = _script("settle")
 _DRAW: Final = _script("draw")
+_DECLINE: Final = _script("decline")
 
 
 class Books:
@@ -70,6 +71,16 @@ class Books:
         key = kept_key(name, self._partitions)
         value = await self._dispatch.ask(key, "GETDEL", key, appends=True)
         return None if value is None else bytes(value)
+
+    async def decline(self, match_id: str, player: bytes, keep_seconds: int) -> None:
+        """Record for `keep_seconds` that a player declines a rematch, and announce it as an append with head 0."""
+        key = declined_key(match_id, self._partitions)
+        await self._run(_DECLINE, [key], match_id, player, keep_seconds)
+
+    async def list_declined(self, match_id: str) -> set[bytes]:
+        """The players who have declined a rematch, while their answers are kept."""
+        key = declined_key(match_id, self._partitions)
+        return set(await self._dispatch.ask(key, "ZRANGE", key, 0, -1))
 
     async def _change(self, how: str, holder: str, books: Sequence[str], places: Mapping[str, int]) -> None:
         keys = [book_key(holder, book, self._partitions) for book in books]

@@ -118,6 +118,11 @@ def kept_key(name: str, partitions: int = PARTITIONS) -> bytes:
     return b"{p%d}:kept:%b" % (partition_of(name, partitions), name.encode())
 
 
+def declined_key(match_id: str, partitions: int = PARTITIONS) -> bytes:
+    """The key of the players who have declined a rematch."""
+    return b"{p%d}:declined:%b" % (partition_of(match_id, partitions), match_id.encode())
+
+
 def lobby_key(partition: int) -> bytes:
     """The key of the lobby of a partition."""
     return b"{p%d}:lobby" % partition
