@@ -184,7 +184,7 @@ async def play_now(visit: Visit) -> Response:
     table = await visit.page.visitors.table(visit.visitor)
     slow, people_only = form.get("slow") == "yes", form.get("people") == "yes"
     match = await table.sit_now(game, slow=slow, people_only=people_only, name=visit.visitor.name or None)
-    return visit.go(f"/matches/{match.id}")
+    return visit.go(f"/matches/{match.id}{'?people=yes' * people_only}")
 
 
 ROUTES: Final = (

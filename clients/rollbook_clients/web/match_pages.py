@@ -46,6 +46,7 @@ async def _show_match(visit: Visit) -> Response:
             eyes=eyes,
             # With picked pieces, the table differs from that of the stream.
             at="" if picked else table_part(visit.page, visit.words, tail).at,
+            people=visit.request.query_params.get("people") == "yes",
             code=code_of(visit),
             link=invitation(visit, code_of(visit)),
             help=help_of(tail, visit.words),

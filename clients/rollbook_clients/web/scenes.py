@@ -19,8 +19,9 @@ from rollbook.v1.match_pb2 import (
     MatchSummary,
 )
 from rollbook_clients.sdk.lobby import OVER, abort_reason
-from rollbook_clients.terminal.clocks import away_text, until_ms
+from rollbook_clients.terminal.clocks import DAY, away_text, until_ms
 from rollbook_clients.terminal.known_game import KnownGame, bot_mark
+from rollbook_clients.terminal.screens.play_now import unready
 from rollbook_clients.web.effects import FELT
 from rollbook_clients.web.followed import FollowedMatch
 from rollbook_clients.web.log import mark_up
@@ -98,6 +99,10 @@ class Scene:
     has_won: bool
     asks: bool
     """Whether a rematch waits for the viewer's answer."""
+    searches: bool
+    """Whether the table came to nothing because others were not ready, so that the viewer looks for another one."""
+    is_slow: bool
+    """Whether a turn may take a day or more."""
     winners: str
     """The names of the winners; empty while there are none."""
     ranking: tuple[ShownPlayer, ...]
@@ -106,6 +111,10 @@ class Scene:
     motion: Motion
     bots_ms: int | None
     """Milliseconds until bots join; None if none will."""
+    waited_for: str
+    """The players of the match before who have not answered yet, followed by the time they have; empty for none."""
+    kept_ms: int
+    """Milliseconds for which their seats are kept, or the viewer's own; 0 if none is."""
     head: str
     """The last signed head, for the browser to keep; empty if there is none."""
 
@@ -142,11 +151,15 @@ def scene(tail: FollowedMatch, words: Words, picked: Iterable[int] = ()) -> Scen
         is_over=is_over,
         has_won=own is not None and own.place == 1,
         asks=is_over and tail.news.asks_you,
+        searches=bool(unready(summary, tail.own)),
+        is_slow=summary.turn_seconds >= DAY,
         winners=words.both([player.name for player in ranking if player.place == 1] or [""]),
         ranking=ranking,
         is_away=tail.is_away,
         motion=_motion(tail, seating, words),
         bots_ms=until_ms(summary.bots_at_ms) if summary.bots_at_ms else None,
+        waited_for="" if is_over else "".join(tail.news.waited_for(words, "")),
+        kept_ms=tail.news.left_ms,
         head="" if tail.match.head is None else write_heads([tail.match.head]).strip(),
     )
 
@@ -275,12 +288,14 @@ def _status(tail: FollowedMatch, seating: Seating, words: Words) -> str:
     summary = tail.summary
     if summary.state == MATCH_STATE_OPEN:
         free = sum(not seat.taken for seat in summary.seats)
-        return tail.news.below(words("table.waiting.one" if free == 1 else "table.waiting.many", count=free), words)
+        waiting = words("table.waiting.one" if free == 1 else "table.waiting.many", count=free)
+        return "\n".join([waiting, *tail.news.answers(words)])
     if summary.state == MATCH_STATE_GETTING_READY:
         late = [seating.name(number) for number, seat in enumerate(summary.seats) if not seat.ready]
         return words("table.ready", names=words.both(late or [""]))
     if summary.state == MATCH_STATE_ABORTED:
-        return abort_sentence(abort_reason(summary), seating)
+        late = [seating.name(number) for number in unready(summary, tail.own)]
+        return words("now.unready", names=words.both(late)) if late else abort_sentence(abort_reason(summary), seating)
     if summary.state == MATCH_STATE_FINISHED:
         return tail.news.wanted(words) or words("table.over")
     if tail.on_turn is None:

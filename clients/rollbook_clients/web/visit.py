@@ -31,7 +31,7 @@ from rollbook_clients.sdk import (
 )
 from rollbook_clients.sdk.connection import Connection
 from rollbook_clients.sdk.guests import Caller
-from rollbook_clients.terminal.clocks import clock_name, delay_name
+from rollbook_clients.terminal.clocks import clock_name, delay_name, minutes
 from rollbook_clients.terminal.known_game import bot_mark
 from rollbook_clients.web.followed import FollowedMatches
 from rollbook_clients.web.hosts import Hosts
@@ -89,7 +89,7 @@ class Page:
             trim_blocks=True,
             auto_reload=False,
         )
-        self._templates.globals.update(clock_name=clock_name, delay_name=delay_name, bot_mark=bot_mark)
+        self._templates.globals.update(clock_name=clock_name, delay_name=delay_name, bot_mark=bot_mark, minutes=minutes)
         self._templates.globals.update(static=static.address, scripts=static.scripts, preloads=static.preloads)
 
     def _around(self) -> tuple[tuple[str, str], ...]:

@@ -10,7 +10,17 @@ from rollbook_clients.web.texts.english import ENGLISH
 from rollbook_clients.web.texts.german import GERMAN
 from rollbook_replays.games.words import Texts, Words
 
-SHARED: Final = ("clock.", "delay.", "away", "rematch.", "end.decline", "lobby.asks", "now.people", "now.slow")
+SHARED: Final = (
+    "clock.",
+    "delay.",
+    "away",
+    "rematch.",
+    "end.decline",
+    "lobby.asks",
+    "now.people",
+    "now.slow",
+    "now.unready",
+)
 """How the keys of texts begin that the page shares with the terminal."""
 
 

@@ -133,7 +133,13 @@ def test_the_other_player_sees_the_offer_of_a_rematch_and_answers_it(address: st
         other.until(f"{names[mine]} wants to play again.")
         other.until("No thanks")
         other.until(lambda _: any(title.startswith(f"{names[mine]} wants") for title in titles(other)))
-        mine.until(f"Waiting for {names[other]} (seat kept 5 min)")
+        lefts: set[str] = set()
+
+        def counts_down(text: str) -> bool:
+            lefts.update(re.findall(rf"Waiting for {names[other]}, ([45]:\d\d)", text))
+            return len(lefts) > 2
+
+        mine.until(counts_down)
         if key == "\r":
             # From the lobby, where the rematch is the first line.
             other.press("\x1b")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
+from rollbook_clients.sdk import connect
 from tests.clients.terminal.pseudo import pseudo
 from tests.clients.terminal.test_pseudo_terminal import serve
 from tests.server.serving import started
@@ -51,6 +53,22 @@ def test_who_waits_alone_reads_when_bots_join_and_plays_them(address: str, tmp_p
     with pseudo(words, tmp_path / "Carla") as carla:
         carla.until("bots join in 0:")
         carla.until(lambda text: "'s turn" in text or "Your turn" in text)
+
+
+def test_who_was_ready_gets_another_table_when_the_other_one_was_not(address: str, tmp_path: Path) -> None:
+    """By itself, with the reason on the screen; the next person who seeks sits there."""
+
+    async def come(name: str) -> str:
+        async with connect(address, name=name) as table:
+            return (await table.sit_now("wuerfelzoo")).id
+
+    words = ["play", "--service", address, "--pace", "0", "--name", "Gerd", "--now", "wuerfelzoo", "--people"]
+    with pseudo(words, tmp_path / "Gerd") as gerd:
+        gerd.until("Waiting for players: 1 seat")
+        before = asyncio.run(come("Hans"))
+        gerd.until("Hans did not answer.")
+        gerd.until(lambda text: "Waiting for players: 1" in text and before not in text)
+        assert asyncio.run(come("Ina")) in gerd.text
 
 
 def test_a_player_reads_who_is_away(address: str, tmp_path: Path) -> None:

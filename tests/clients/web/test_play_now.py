@@ -44,7 +44,7 @@ def test_two_browsers_without_scripts_meet_and_get_ready(tmp_path: Path) -> None
             while "1 waiting" not in await ben.inner_text("button[value=cant_stop]"):
                 await ben.reload()
             await play(ben, "Ben", "cant_stop")
-            assert anna.url == ben.url
+            assert anna.url == f"{ben.url}?people=yes"
             for page in (anna, ben):
                 await page.wait_for_selector('#table[data-state="3"]', timeout=PATIENCE_MS)
             contents = [await page.content() for page in (anna, ben)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from tests.server.serving import until
 
 pytestmark = [needs_chromium, pytest.mark.timeout(300)]
 
+LEFT = re.compile(r'id="kept".*?data-left="(\d+)"')
 SAID = "() => document.getElementById('status').textContent.includes('Anna wants to play again.')"
 
 
@@ -46,7 +48,14 @@ def test_the_other_player_sees_the_offer_and_answers_it(tmp_path: Path, answer: 
             again = shown_match(await asyncio.to_thread(anna.post, f"/matches/{match}/rematch", {}))
             await ben.page.wait_for_function(SAID)
             await ben.page.wait_for_function("() => document.title.startsWith('● Anna wants to play again.')")
-            assert "Waiting for Ben (seat kept 5 min)." in await asyncio.to_thread(told, anna, again, "Waiting for Ben")
+            lefts = {int(LEFT.findall(await asyncio.to_thread(told, anna, again, "Waiting for Ben, "))[0])}
+            while len(lefts) < 2:
+                lefts.add(int(LEFT.findall(await asyncio.to_thread(told, anna, again, "Waiting for Ben, "))[0]))
+            assert max(lefts) <= 300_000
+            asked = {await ben.page.inner_text(".offer .left")}
+            while len(asked) < 3:
+                asked.add(await ben.page.inner_text(".offer .left"))
+            assert all(each[:2] in {"5:", "4:"} for each in asked)
             lobby = await ben.page.context.new_page()
             await lobby.goto(web.url)
             assert "Play again?" in await lobby.content()

@@ -1,4 +1,4 @@
-"""The feed of the lobby with the caller's own matches: private ones and rematches come live, and to nobody else."""
+"""The lobby feed with the own matches of its caller: private ones and rematches come live, to their players only."""
 
 from __future__ import annotations
 

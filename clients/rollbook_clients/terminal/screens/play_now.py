@@ -12,6 +12,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from rollbook.rules.catalogue import current
+from rollbook.v1.events_pb2 import ABORT_REASON_NOT_READY
 from rollbook.v1.match_pb2 import MATCH_STATE_OPEN, MatchSummary
 from rollbook_replays.games.words import Words
 
@@ -30,6 +31,15 @@ def waiting(matches: Iterable[MatchSummary], game: str) -> int:
     """How many players wait at the tables of PlayNow for this game."""
     tables = (match for match in matches if match.in_pool and match.state == MATCH_STATE_OPEN and match.game == game)
     return sum(seat.taken for match in tables for seat in match.seats)
+
+
+def unready(summary: MatchSummary, own: int | None) -> list[int]:
+    """The seats because of which a table of PlayNow was aborted while this one was ready, which then looks for another.
+
+    Empty for any other match.
+    """
+    is_unready = summary.in_pool and summary.aborted.reason == ABORT_REASON_NOT_READY
+    return list(summary.aborted.seats) if is_unready and own is not None and summary.seats[own].ready else []
 
 
 class PlayNowForm(ModalScreen[Wish | None]):

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import ClassVar
 
-from rollbook.v1.events_pb2 import ABORT_REASON_NOT_READY
 from rollbook.v1.match_pb2 import MATCH_STATE_GETTING_READY, MATCH_STATE_OPEN, MATCH_STATE_RUNNING, MatchSummary
 from rollbook_clients.sdk import Match, RollbookError
 from rollbook_clients.sdk.lobby import OVER
@@ -14,11 +13,11 @@ from rollbook_clients.terminal.invitation import Invitation
 from rollbook_clients.terminal.notices import Notices
 from rollbook_clients.terminal.screens.dialogues import AskWhether
 from rollbook_clients.terminal.screens.match import MatchScreen, hint
-from rollbook_clients.terminal.screens.play_now import Wish
+from rollbook_clients.terminal.screens.play_now import Wish, unready
 from rollbook_clients.terminal.widgets.control import Control
 from rollbook_replays.games.presentation import Sentence
 from rollbook_replays.games.words import Words
-from rollbook_replays.text import STRONG, Text
+from rollbook_replays.text import STRONG, Text, printable
 
 
 class SeatScreen(MatchScreen):
@@ -42,6 +41,7 @@ class SeatScreen(MatchScreen):
         self._notices = Notices(words, self._log)
         self._standing = ""
         """Text shown above all messages for as long as it applies."""
+        self._message = ""
 
     @property
     def terminal(self) -> Terminal:
@@ -138,9 +138,9 @@ class SeatScreen(MatchScreen):
 
     def _play_now_if_unready(self) -> None:
         """Find another table if this one was aborted because others were not ready."""
-        summary = self._summary
-        is_unready = summary.in_pool and summary.aborted.reason == ABORT_REASON_NOT_READY
-        if is_unready and self._own is not None and summary.seats[self._own].ready:
+        if seats := unready(self._summary, self._own):
+            names = [printable(self._summary.seats[seat].name) for seat in seats]
+            self.app.notify(self.words("now.unready", names=self.words.both(names)), markup=False)
             self.action_play_now()
 
     def action_leave_seat(self) -> None:
@@ -171,10 +171,17 @@ class SeatScreen(MatchScreen):
 
     def _say(self, message: str) -> None:
         """Show a message below the notices that still apply."""
+        self._message = message
         notice = self._notices.said
         if self._summary.state not in OVER and self._own is not None and self._summary.seats[self._own].forfeited:
             notice = f"{notice} {self.words('seat.played_out')}".strip()
         self._control.say(self._standing, notice, message)
+
+    def _stand(self, standing: str) -> None:
+        """Show this text above all messages from now on."""
+        if standing != self._standing:
+            self._standing = standing
+            self._say(self._message)
 
     def _log(self, line: str) -> None:
         """Add a line to the log as well, where it stays."""

@@ -355,9 +355,7 @@ class TableScreen(SeatScreen):
         is_hosting = self._is_opener and summary.state == MATCH_STATE_OPEN
         waiting = self._before.below(self._caption.waiting(), self.words)
         waiting, shown = (waiting, "") if is_hosting else ("", waiting)
-        if waiting != self._standing:
-            self._standing = waiting
-            self._say("")
+        self._stand(waiting)
         if is_hosting:
             self._host()
         elif summary.state not in OVER or self._newest is None or self._newest.sealed is None:
@@ -397,3 +395,5 @@ class TableScreen(SeatScreen):
             caption.status(self._clocks.clock_text(), self._absences.minutes(), is_away=self._is_away)
         )
         self._show_keys(is_behind=bool(self._backlog))
+        if self._before.left_ms and self._summary.state == MATCH_STATE_OPEN:
+            self._wait_or_end()

@@ -15,6 +15,8 @@ const title = document.getElementById("title").dataset.title;
 const token = document.querySelector('meta[name="form-token"]').content;
 const parser = new DOMParser();
 const MOST_SAID = 20;
+/** How long the sentence stays readable that another table is looked for. */
+const SEARCH_MS = 2_000;
 let told = Math.max(0, ...[...document.querySelectorAll("#log li")].map((line) => Number(line.dataset.event)));
 let wasMine = document.getElementById("choose") !== null;
 let wasOver = document.getElementById("after") !== null;
@@ -92,6 +94,11 @@ function announce(fresh) {
   const urgent = news.filter(([, , isOurs]) => isOurs).map(([, text]) => text);
   if (isOver && !wasOver) urgent.unshift(fresh.querySelector("#won")?.textContent ?? "");
   if (isAsking) urgent.push(status);
+  // Only where it is seen: a page that is opened later has the button alone.
+  if (isOver && !wasOver && fresh.dataset.search) {
+    urgent.push(status);
+    setTimeout(() => document.querySelector("#now button")?.click(), SEARCH_MS);
+  }
   const others = news.filter(([, , isOurs]) => !isOurs).slice(-MOST_SAID);
   if (others.length) say(said, others.map(([, text]) => text).join(" "));
   if (urgent.length) say(alarm, urgent.join(" ").trim());
