@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from rollbook.match.codec.envelope import Logged, read_bytes
 from rollbook.match.codec.moves import Unreadable, is_hidden
-from rollbook.match.events import Chosen, Event, Happened, Opened, Ready
+from rollbook.match.events import Chosen, Event, Happened, Opened, Ready, SeatTaken
 from rollbook.match.fold import MatchFold, Misplaced
 from rollbook.replay_file.container import Replay
 from rollbook.rules.catalogue import find
@@ -14,7 +14,8 @@ from rollbook.rules.game import Perspective, ToChoose, Watcher
 from rollbook.rules.options import Options
 from rollbook.rules.refusals import RefusedByRules
 from rollbook_replays.games.presentation import Sentence, Spotlight
-from rollbook_replays.games.seats import Seating
+from rollbook_replays.games.seats import Seating, strength_mark
+from rollbook_replays.games.words import Words
 from rollbook_replays.narration import Narrator
 
 BETWEEN_COPIES: Final = 32
@@ -74,6 +75,12 @@ class Film:
     def dice_fixed(self) -> bool:
         """Whether all dice come from the service alone: no seat added entropy in this file."""
         return not any(isinstance(frame.event, Ready) and frame.event.entropy for frame in self.frames)
+
+    def bots(self, words: Words) -> tuple[str, ...]:
+        """By seat: the words that mark a bot of the house, empty for a person; files do not record strengths."""
+        taken = [frame.event for frame in self.frames if isinstance(frame.event, SeatTaken)]
+        house = {event.seat: event.house for event in taken}
+        return tuple(strength_mark(0, words) * house.get(seat, False) for seat in range(len(self.opened.names)))
 
     @property
     def turns(self) -> list[int]:

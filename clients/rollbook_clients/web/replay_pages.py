@@ -281,7 +281,7 @@ def _log(film: Film, eyes: Perspective, at: int, seating: Seating) -> list[Logge
 
 def _seating(visit: Visit, reel: Reel, eyes: Perspective) -> Seating:
     seating = seating_of(reel.film.game, reel.film.opened, eyes, visit.words)
-    return replace(seating, names=tuple(reel.names))
+    return replace(seating, names=tuple(reel.names), bots=reel.film.bots(visit.words))
 
 
 def _eyes_said(eyes: Perspective, seating: Seating) -> str:

@@ -99,7 +99,7 @@ def plates(known: KnownGame, view: Any, seating: Seating, names: Sequence[str]) 
             seat,
             sign_of(seat),
             seating.name(seat),
-            "",
+            seating.bots[seat] if seating.bots else "",
             True,  # noqa: FBT003 - taken
             seat == seating.own,
             seat == on_turn,

@@ -30,9 +30,13 @@ class Stream:
         """Receive a chunk."""
         self._sent.put_nowait(body)
 
+    async def chunk(self) -> bytes:
+        """The next chunk as it is, such as a page."""
+        return await self._sent.get()
+
     async def get(self) -> str | None:
         """The state after the next chunk; None after a sign of life, empty at the end."""
-        body = await self._sent.get()
+        body = await self.chunk()
         if body.startswith(BEAT):
             return None
         if not body:

@@ -157,7 +157,8 @@ class ReplayScreen(MatchScreen):
         own = None if isinstance(self.perspective, Watcher) else self.perspective
         film = self._film
         is_over = isinstance(film.frames[self.position - 1].event, Sealed)
-        return Seating(film.replay.names, own, film.options, self.words.also(self._shown.texts), is_over)
+        words = self.words.also(self._shown.texts)
+        return Seating(film.replay.names, own, film.options, words, is_over, film.bots(words))
 
     def _show(self) -> None:
         seating = self.seating
