@@ -24,6 +24,23 @@ from tests.replays.replaying import KEYS, recorded
 from tests.server.access.test_points import EVENTS, PLENTY, fresh, long_match, used
 from tests.server.lobby.archives import Keeper, run
 
+YIELDS_AFTER = slices.SLICE_SECONDS
+
+
+@pytest.fixture
+def rests(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often a slice rests, by the function that calls it; slices are of one step, and lobby frames of one match."""
+    rest, counts = slices.Slices.rest, Counter[str]()
+
+    async def count(self: slices.Slices) -> None:
+        counts[sys._getframe(1).f_code.co_name] += 1
+        await rest(self)
+
+    monkeypatch.setattr(slices, "SLICE_SECONDS", 0.0)
+    monkeypatch.setattr(slices.Slices, "rest", count)
+    monkeypatch.setattr(feed, "SUMMARIES_A_FRAME", 1)
+    return counts
+
 
 async def look(world: Keeper, match_id: str) -> None:
     """Look at a match that the process has not loaded."""
@@ -64,30 +81,20 @@ def test_long_work_leaves_the_loop_to_others_in_between(
     delay: int,
     least: float,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    rests: Counter[str],
 ) -> None:
     """The test yields after every step; a service yields after at most two milliseconds."""
-    assert slices.SLICE_SECONDS < 0.002
-    rest, rests = slices.Slices.rest, 0
-
-    async def counted(self: slices.Slices) -> None:
-        nonlocal rests
-        rests += 1
-        await rest(self)
-
-    monkeypatch.setattr(slices, "SLICE_SECONDS", 0.0)
-    monkeypatch.setattr(slices.Slices, "rest", counted)
+    assert YIELDS_AFTER < 0.002
 
     async def scenario(world: Keeper) -> None:
-        nonlocal rests
         match_id, _ = await long_match(world, spectator_delay_seconds=delay)
         for _ in range(30):
             await world.person("host").open()
         world.clock.ms += delay * 2_000
         async with fresh(world):
-            rests = 0
+            rests.clear()
             await call(world, match_id)
-            assert rests >= least
+            assert rests.total() >= least
 
     run(scenario, tmp_path, limits=Limits(requests_at_once=PLENTY, open_matches_per_subject=PLENTY))
 
@@ -100,18 +107,9 @@ def test_each_part_of_a_list_is_made_in_slices(
     where: str,
     least: int,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    rests: Counter[str],
 ) -> None:
     """Entries that are decoded, parts of the lobby that are compared, and frames with one match each."""
-    rest, rests = slices.Slices.rest, Counter[str]()
-
-    async def counted(self: slices.Slices) -> None:
-        rests[sys._getframe(1).f_code.co_name] += 1
-        await rest(self)
-
-    monkeypatch.setattr(slices, "SLICE_SECONDS", 0.0)
-    monkeypatch.setattr(slices.Slices, "rest", counted)
-    monkeypatch.setattr(feed, "SUMMARIES_A_FRAME", 1)
 
     async def scenario(world: Keeper) -> None:
         for _ in range(31):
@@ -125,17 +123,9 @@ def test_each_part_of_a_list_is_made_in_slices(
     run(scenario, tmp_path, limits=Limits(requests_at_once=PLENTY, open_matches_per_subject=PLENTY))
 
 
-def test_a_call_rests_before_it_takes_over_the_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_call_rests_before_it_takes_over_the_turn(rests: Counter[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Calls of one subject that follow each other would otherwise block the loop like one long call."""
-    rest, rests = slices.Slices.rest, 0
-
-    async def counted(self: slices.Slices) -> None:
-        nonlocal rests
-        rests += 1
-        await rest(self)
-
     monkeypatch.setattr(slices, "SLICE_SECONDS", 60.0)
-    monkeypatch.setattr(slices.Slices, "rest", counted)
 
     async def scenario() -> None:
         turns, inside = limits._Turns(), 0
@@ -149,39 +139,37 @@ def test_a_call_rests_before_it_takes_over_the_turn(monkeypatch: pytest.MonkeyPa
                 inside -= 1
 
         await asyncio.gather(*[call() for _ in range(8)])
-        assert 7 == rests
+        assert 7 == rests.total()
         await call()
-        assert 7 == rests
+        assert 7 == rests.total()
 
     asyncio.run(scenario())
 
 
 def test_a_file_is_written_without_keeping_the_events_as_objects(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, rests: Counter[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The garbage collector would look at all of them at once, and block the loop for as long."""
-    rest, rests, kept = slices.Slices.rest, 0, 0
+    rest, kept = slices.Slices.rest, 0
 
     def count() -> int:
         return sum(isinstance(one, Visible) for one in gc.get_objects())
 
-    async def counted(self: slices.Slices) -> None:
-        nonlocal rests, kept
-        rests += 1
-        if not rests % 50:
-            kept = max(kept, count())
+    async def measure(self: slices.Slices) -> None:
+        nonlocal kept
         await rest(self)
+        if not rests.total() % 50:
+            kept = max(kept, count())
 
     async def scenario(world: Keeper) -> None:
-        nonlocal rests, kept
         match_id, _ = await long_match(world)
         async with fresh(world):
-            monkeypatch.setattr(slices, "SLICE_SECONDS", 0.0)
             await look(world, match_id)
-            monkeypatch.setattr(slices.Slices, "rest", counted)
+            monkeypatch.setattr(slices.Slices, "rest", measure)
+            rests.clear()
             before = count()
             await replay(world, match_id)
-            assert rests >= EVENTS
+            assert rests.total() >= EVENTS
             assert kept - before < 10
 
     run(scenario, tmp_path, limits=Limits(requests_at_once=PLENTY))
@@ -250,18 +238,10 @@ def test_a_page_that_is_cancelled_pays_for_the_matches_it_passed_over(
     run(scenario, tmp_path, limits=Limits(open_matches_per_subject=PLENTY, matches_per_subject=PLENTY))
 
 
-def test_hidden_outcomes_of_a_file_are_written_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hidden_outcomes_of_a_file_are_written_in_slices(rests: Counter[str]) -> None:
     """A long match of a game with hidden parts has thousands; the file is the same byte for byte."""
-    rests = 0
-
-    async def counted(_: slices.Slices) -> None:
-        nonlocal rests
-        rests += 1
-
-    monkeypatch.setattr(slices, "SLICE_SECONDS", -1.0)
-    monkeypatch.setattr(slices.Slices, "rest", counted)
     played = recorded("allie_gator", 2)
     hidden = next(iter(played.private.values()))
     many = replace(played, private=dict.fromkeys(range(1, 1_001), hidden))
     assert write(many, KEYS.replays) == asyncio.run(written(many, KEYS.replays))
-    assert rests >= 10
+    assert rests.total() >= 10

@@ -164,8 +164,8 @@ class Feeds:
                 while state is not WatchState.ENDED:
                     silent = False
                     waits = state is WatchState.FOLLOWING and not self._draining and replica.failure is None
-                    has_news = present is not None and present(replica.ledger) != here
-                    if waits and not has_news and not channel.goes_on(at):
+                    now = here if present is None else present(replica.ledger)
+                    if waits and now == here and not channel.goes_on(at):
                         silent = not await channel.bell.wait(plays=isinstance(perspective, int))
                     if replica.failure is not None:
                         raise replica.failure
@@ -174,9 +174,8 @@ class Feeds:
                     closed = ledger.closing is not None and ledger.closing.sequence <= at.sequence
                     changed = not closed and perspective_of(ledger) != perspective
                     visible = channel.ledger
-                    silent = silent or (
-                        present is not None and state is WatchState.FOLLOWING and present(ledger) != here
-                    )
+                    now = here if present is None else present(ledger)
+                    silent = silent or (now != here and state is WatchState.FOLLOWING)
                     observed = self._observe(visible, at, expired=expired(), changed=changed, silent=silent)
                     action, state = TABLE[state, observed]
                     if action is WatchAction.SEND_EVENTS and visible is not None:
@@ -189,7 +188,7 @@ class Feeds:
                     elif action is WatchAction.SEND_FELL_BEHIND:
                         yield FellBehindFrame(at)
                     elif action is WatchAction.SEND_HEARTBEAT and visible is not None:
-                        here = here if present is None else present(ledger)
+                        here = now
                         yield HeartbeatFrame(visible, channel.delay_ms, here)
                     elif action is WatchAction.REVEAL:
                         yield RevealedFrame(tuple(channel.events))

@@ -296,12 +296,17 @@ class Quotas:
         """Reserve one of all places; of the last fifth only for a newcomer."""
         (book,) = claim.books
         most = getattr(self._limits, book)
-        result = await self._books.reserve(claim.holder, claim.place, [Quota(book, most - last_fifth(most))])
+        last = last_fifth(most)
+
+        async def reserve(places: int) -> Reserved | Full:
+            return await self._books.reserve(claim.holder, claim.place, [Quota(book, places)])
+
+        result = await reserve(most - last)
         if isinstance(result, Full) and claim.holder == HOUSE:
             await self.house_seats(result.now_ms)
-            result = await self._books.reserve(claim.holder, claim.place, [Quota(book, most - last_fifth(most))])
-        if isinstance(result, Full) and last_fifth(most) and await self._is_newcomer(caller, claims, result.now_ms):
-            result = await self._books.reserve(claim.holder, claim.place, [Quota(book, most)])
+            result = await reserve(most - last)
+        if isinstance(result, Full) and last and await self._is_newcomer(caller, claims, result.now_ms):
+            result = await reserve(most)
         if isinstance(result, Full):
             raise self._refusal(book)
         return result
