@@ -246,6 +246,32 @@ def test_bots_join_who_waits_alone_but_nobody_who_wants_people(store: Server) ->
     run(store, scenario, periods=SHORT, has_bots=True)
 
 
+@pytest.mark.slow
+def test_no_bot_joins_for_ten_minutes_where_people_only_are_wanted(store: Server) -> None:
+    """By the store's clock, at a twentieth of all periods; the table stays open while its person is there."""
+
+    async def scenario(one: Hall, other: Hall) -> None:
+        anna, found = await one.seek("anna", people_only=True)
+        feed = one.watch(anna, found.match_id)
+        await feed.until("caught_up")
+        opened_ms = (await state(one, found.match_id)).opened_ms
+
+        async def is_over() -> bool:
+            summary = await state(other, found.match_id)
+            assert (MATCH_STATE_OPEN, 1, 0) == (
+                summary.state,
+                sum(seat.taken for seat in summary.seats),
+                summary.bots_at_ms,
+            )
+            return await other.log.now_ms() > opened_ms + 600_000 // 20
+
+        await other.sweep_until(is_over)
+        assert not one.invited + other.invited
+        feed.leave()
+
+    run(store, scenario, periods=SHORT, has_bots=True)
+
+
 def test_who_wants_people_only_and_leaves_lets_bots_come_again(store: Server) -> None:
     """At a table for three, where the other person does not mind."""
 
