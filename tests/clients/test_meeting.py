@@ -34,6 +34,8 @@ SAID = "said => document.getElementById('status').textContent.includes(said)"
 class Client(Protocol):
     """A person with one kind of client."""
 
+    name: str
+
     async def sit(self, match_id: str) -> None:
         """Take a seat and get ready."""
 
@@ -186,7 +188,7 @@ def test_an_offer_is_shown_in_all_pairs_of_clients(tmp_path: Path) -> None:
             async def in_browser(name: str) -> OfPage:
                 return OfPage(await Person.arrive(browser), web.url, name)
 
-            askers = [OfSdk(sina, "Sina"), at_terminal("Tina"), await in_browser("Pia")]
+            askers: list[Client] = [OfSdk(sina, "Sina"), at_terminal("Tina"), await in_browser("Pia")]
             others: list[Client] = [OfSdk(sven, "Sven"), at_terminal("Tom"), await in_browser("Paul")]
             for asker, other in product(askers, others):
                 match = await host.open("cant_stop", seats=2)
@@ -231,7 +233,7 @@ def test_pairs_who_play_now_with_any_client_meet(tmp_path: Path) -> None:
                 def find() -> str:
                     with pseudo(words, tmp_path / name) as terminal:
                         text = terminal.until(lambda text: re.search(r"[a-z2-7]{24}", text[:80]) is not None)
-                        return re.findall(r"[a-z2-7]{24}", text[:80])[0]
+                        return "".join(re.findall(r"[a-z2-7]{24}", text[:80])[:1])
 
                 return await asyncio.to_thread(find)
 

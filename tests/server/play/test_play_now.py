@@ -263,7 +263,7 @@ def test_no_bot_joins_for_ten_minutes_where_people_only_are_wanted(store: Server
                 sum(seat.taken for seat in summary.seats),
                 summary.bots_at_ms,
             )
-            return await other.log.now_ms() > opened_ms + 600_000 // 20
+            return bool(await other.log.now_ms() > opened_ms + 600_000 // 20)
 
         await other.sweep_until(is_over)
         assert not one.invited + other.invited

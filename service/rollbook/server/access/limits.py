@@ -66,6 +66,12 @@ _THIS_MACHINE: Final = (
 """Prefixes of gRPC's names for peers on the same machine."""
 
 
+def is_remote(context: Any, *, is_near: bool = False) -> bool:
+    """Whether a call comes from another machine, or is forwarded from one; with `is_near` its peer counts as local."""
+    is_here = is_near or context.peer().startswith(_THIS_MACHINE)
+    return not is_here or any(key == FORWARDED for key, _ in context.invocation_metadata() or ())
+
+
 class _Bucket:
     """The points that a caller has left; negative if points are owed."""
 
@@ -252,9 +258,8 @@ class Budgets:
 
     def address(self, caller: Subject, context: Any) -> str:
         """The address whose calls are limited; empty if this call counts for none."""
-        is_here = caller.role is Role.GATEWAY or context.peer().startswith(_THIS_MACHINE)
-        is_forwarded = any(key == FORWARDED for key, _ in context.invocation_metadata() or ())
-        return self._addresses.of(context) if caller.by_address and (not is_here or is_forwarded) else ""
+        is_limited = caller.by_address and is_remote(context, is_near=caller.role is Role.GATEWAY)
+        return self._addresses.of(context) if is_limited else ""
 
 
 class Strangers:

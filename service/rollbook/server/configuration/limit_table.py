@@ -80,7 +80,7 @@ class Limits:
     strangers_per_second: Annotated[
         float,
         About(
-            "Calls a second from one address without a valid token, or unreadable ones, on average.",
+            "Calls a second from one address without a valid token, of health and reflection, or unreadable ones.",
             least=0.001,
         ),
     ] = 100.0

@@ -20,7 +20,7 @@ from grpc_reflection.v1alpha import reflection
 from rollbook import event_loop
 from rollbook.identity.service_keys import ServiceKeys
 from rollbook.server.access.house_bots import Invite
-from rollbook.server.access.limits import Strangers
+from rollbook.server.access.limits import Held, Strangers
 from rollbook.server.addresses import Addresses
 from rollbook.server.configuration.settings import Listen, Settings
 from rollbook.server.health.fullness import fullness
@@ -36,6 +36,7 @@ from rollbook.server.rpc.health import SERVICE_NAME as HEALTH
 from rollbook.server.rpc.health import Health
 from rollbook.server.rpc.lasting_server import lasting_server
 from rollbook.server.rpc.layers import CallLog, Layer, OpenCalls
+from rollbook.server.rpc.open_methods import LimitedOpenMethods
 from rollbook.server.rpc.requests import Reading
 from rollbook.storage.redis.log import RedisLog
 
@@ -260,8 +261,11 @@ async def _start(settings: Settings, assemble: Assemble, stack: AsyncExitStack, 
     names = [servicer.name for servicer in servicers]
     health = Health(names, assembly.apart)
     call_log, open_calls = CallLog(metrics.count_call, settings.log_calls), OpenCalls(metrics.count_refusal)
+    strangers = Strangers(Addresses(settings.trust_proxy), settings.limits, lambda: time.monotonic_ns() // 1_000_000)
+    reading = Reading(strangers, metrics.count_call, metrics.count_refusal)
+    open_streams = Held(settings.limits.watches_per_subject, settings.limits.watches, "too many streams are open")
     server = lasting_server(
-        [_reading(settings, metrics), call_log, open_calls, *assembly.layers],
+        [reading, call_log, open_calls, *assembly.layers, LimitedOpenMethods(strangers, open_streams)],
         [
             *_OPTIONS,
             # Only workers may share the port: a second service on a shared port would receive half of the calls.
@@ -306,11 +310,6 @@ async def _measure_the_loop(metrics: Metrics) -> None:
 async def _end(task: asyncio.Task[None]) -> None:
     task.cancel()
     await asyncio.wait({task})
-
-
-def _reading(settings: Settings, metrics: Metrics) -> Reading:
-    strangers = Strangers(Addresses(settings.trust_proxy), settings.limits, lambda: time.monotonic_ns() // 1_000_000)
-    return Reading(strangers, metrics.count_call, metrics.count_refusal)
 
 
 async def _stop(server: grpc.aio.Server, grace_seconds: float = 0) -> None:
