@@ -12,11 +12,9 @@ from rollbook.v1 import admin_pb2, match_pb2
 from rollbook.v1.admin_pb2_grpc import AdminServiceStub
 from rollbook.v1.games_pb2 import Options
 from rollbook.v1.raffzahn_pb2 import RaffzahnOptions
-from tests.cli.test_admin import Site, by, run, site
+from tests.cli.operated import Site, by, run
 from tests.server.rpc.talking import entropy
 from tests.server.strangers import Line
-
-__all__ = ["site"]
 
 ABORTED, OPEN, RUNNING = (match_pb2.MatchState.Value(f"MATCH_STATE_{name}") for name in ("ABORTED", "OPEN", "RUNNING"))
 

@@ -8,7 +8,7 @@ from rollbook.match.commands import AbortUnready, Origin, TakeSeat
 from rollbook.match.decide import Decision, decide
 from rollbook.match.events import EXPIRED, Sealed, SeatTaken, Terms
 from rollbook.match.fold import Misplaced
-from tests.match.test_decide import Played
+from tests.match.played import Played
 
 EXPIRING = Terms(open_seconds=60, idle_seconds=3_600)
 

@@ -26,7 +26,7 @@ from rollbook.match.events import (
 from rollbook.rules.allie_gator.moves import Drawn
 from rollbook.rules.cant_stop.moves import Advance, Roll, Rolled, Stop
 from rollbook_replays.audit.verdicts import Check
-from tests.match.test_decide import SECRET
+from tests.match.played import SECRET
 from tests.replays.forging import (
     ENTROPY,
     SERVICE,

@@ -14,7 +14,7 @@ from rollbook.match.decide import decide
 from rollbook.match.events import Sealed, Terms
 from rollbook.replay_file.container import Replay, write
 from rollbook.replay_file.recording import Keys
-from tests.match.test_decide import Played
+from tests.match.played import Played
 from tests.remaking import asked_folder
 from tests.replays.forging import replay_of
 

@@ -23,7 +23,7 @@ from rollbook.rules.catalogue import find
 from rollbook.v1.replay_file_pb2 import ReplayBody, ReplayNames
 from rollbook_replays.audit.audit import audit
 from rollbook_replays.audit.verdicts import Audited
-from tests.match.test_decide import SECRET, Played
+from tests.match.played import SECRET, Played
 
 SERVICE = Keys.of(1)
 """The keys that the judge trusts."""

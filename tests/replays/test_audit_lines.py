@@ -26,7 +26,7 @@ from rollbook_replays.narration import tell
 from rollbook_replays.report import Report
 from rollbook_replays.text import plain
 from tests.cli.test_commands import rollbook
-from tests.match.test_decide import Played
+from tests.match.played import Played
 from tests.replays.forging import ENTROPY, PUBLIC, SERVICE, eventful, kept, put_together, replay_of, taken_apart
 from tests.replays.replaying import KEYS, recorded
 from tests.replays.tournaments import NUMBERS, bundled, manifest, replays

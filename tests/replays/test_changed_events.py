@@ -16,7 +16,7 @@ from rollbook.match.events import (
 )
 from rollbook.rules.catalogue import current
 from rollbook_replays.audit.verdicts import Check, Verdict
-from tests.match.test_decide import Played
+from tests.match.played import Played
 from tests.replays.changes import OPERATORS, STRANGERS, Change, entropy_that_was_not_committed
 from tests.replays.forging import (
     SERVICE,

@@ -19,7 +19,7 @@ from rollbook.rules.catalogue import find
 from rollbook.v1 import events_pb2 as proto
 from rollbook_replays.audit.audit import audit
 from rollbook_replays.audit.verdicts import Check, Verdict
-from tests.match.test_decide import Played
+from tests.match.played import Played
 from tests.replays.forging import PUBLIC, SERVICE, judged, relinked, replay_of
 
 

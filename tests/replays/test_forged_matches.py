@@ -20,7 +20,7 @@ from rollbook.match.events import (
 )
 from rollbook_replays.audit.signatures import flaw
 from rollbook_replays.audit.verdicts import Audited, Check, Verdict
-from tests.match.test_decide import SECRET, Played
+from tests.match.played import SECRET, Played
 from tests.replays.forging import (
     EXPIRING,
     PUBLIC,

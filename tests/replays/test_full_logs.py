@@ -11,7 +11,7 @@ from rollbook.match.events import BY_OPERATOR, Chosen, Resumed, Sealed, SeatTake
 from rollbook.match.fold import MOST_EVENTS
 from rollbook.rules.game import Watcher
 from rollbook_replays.audit.audit import audit
-from tests.match.test_decide import SECRET
+from tests.match.played import SECRET
 from tests.replays import mini_audit, mini_reader
 from tests.replays.corpus.edges import full
 from tests.replays.corpus.sample import EXACT, UNVERIFIED, Said, diverged, of_replay

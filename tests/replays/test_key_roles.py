@@ -27,7 +27,7 @@ from rollbook.replay_file.recording import Keys
 from rollbook_replays.audit.audit import audit
 from rollbook_replays.audit.verdicts import Verdict, Vouching
 from tests.cli.test_commands import rollbook
-from tests.match.test_decide import Played
+from tests.match.played import Played
 from tests.replays.forging import ENTROPY, eventful, head_of, play, put_together, replay_of, taken_apart
 from tests.replays.test_audit_lines import documented
 from tests.replays.tournaments import IDS, NUMBERS, bundled, manifest

@@ -25,7 +25,7 @@ from rollbook.rules.catalogue import current
 from rollbook.rules.game import Watcher
 from rollbook.v1 import events_pb2 as proto
 from rollbook_replays.commands.audit import audit
-from tests.match.test_decide import SECRET
+from tests.match.played import SECRET
 from tests.replays.forging import (
     SERVICE,
     Line,

@@ -21,7 +21,7 @@ from rollbook.rules.allie_gator.moves import Drawn
 from rollbook.rules.cant_stop.moves import Advance
 from rollbook_replays.audit.audit import audit
 from rollbook_replays.audit.verdicts import BEHIND_THE_EVENTS, OF_AN_EVENT, Audited, Check, Verdict
-from tests.match.test_decide import SECRET
+from tests.match.played import SECRET
 from tests.replays.example import PAGE
 from tests.replays.forging import (
     PUBLIC,

@@ -28,7 +28,7 @@ from rollbook.server.rpc.replay import IDLE_SECONDS, PART_BYTES, UPLOAD_SECONDS
 from rollbook.v1.events_pb2 import Event, Private
 from rollbook.v1.games_pb2 import View
 from tests.games.material import own_tests
-from tests.match.test_decide import Played
+from tests.match.played import Played
 
 BYTES = {
     "Event.previous": [32],

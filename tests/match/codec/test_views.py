@@ -11,7 +11,7 @@ from rollbook.match.codec.views import read_legal, read_options, read_view, writ
 from rollbook.rules.catalogue import current, find
 from rollbook.server.out.projection import legal_message, view_message
 from rollbook.v1 import games_pb2
-from tests.match.test_decide import Played
+from tests.match.played import Played
 from tests.rules.cases import CASES, Case
 
 

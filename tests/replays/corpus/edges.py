@@ -26,7 +26,7 @@ from rollbook.replay_file.container import LARGEST_NAMES, Replay, write
 from rollbook.replay_file.kept_heads import WitnessedHead
 from rollbook.rules.allie_gator.moves import Drawn
 from rollbook.v1.replay_file_pb2 import ReplayNames
-from tests.match.test_decide import SECRET
+from tests.match.played import SECRET
 from tests.replays.corpus.forged import match
 from tests.replays.corpus.sample import (
     EXACT,

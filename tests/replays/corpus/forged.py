@@ -15,7 +15,7 @@ from rollbook.rules.allie_gator.moves import Drawn, Stolen
 from rollbook.rules.catalogue import current
 from rollbook.rules.game import Watcher
 from rollbook.rules.refusals import RefusedByRules
-from tests.match.test_decide import SECRET, Played
+from tests.match.played import SECRET, Played
 from tests.replays import changes, forging
 from tests.replays.corpus.sample import (
     EXACT,

@@ -13,7 +13,7 @@ from rollbook.replay_file.key_lines import key_id
 from rollbook.rules.allie_gator.moves import Drawn
 from rollbook.rules.game import Watcher
 from rollbook.v1 import events_pb2 as proto
-from tests.match.test_decide import SECRET
+from tests.match.played import SECRET
 from tests.replays import test_one_meaning as meaning
 from tests.replays import test_steps as steps
 from tests.replays.corpus.forged import GAMES, UNKNOWN_FIELD, match

@@ -34,7 +34,7 @@ from rollbook.v1.feed_pb2 import (
     END_REASON_PERSPECTIVE_CHANGED,
     END_REASON_TOKEN_EXPIRED,
 )
-from tests.match.test_decide import OPENED_MS, Played
+from tests.match.played import OPENED_MS, Played
 from tests.server.replica.keeping import Process
 from tests.storage.memory import MemoryLog
 

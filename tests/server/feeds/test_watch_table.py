@@ -27,7 +27,7 @@ from rollbook.v1.feed_pb2 import (
     END_REASON_PERSPECTIVE_CHANGED,
     END_REASON_TOKEN_EXPIRED,
 )
-from tests.match.test_decide import Played
+from tests.match.played import Played
 from tests.server.feeds.test_feeds import Stage, frames_until, run
 
 CATCHING_UP, FOLLOWING, ENDED = WatchState

@@ -48,8 +48,8 @@ from rollbook.v1 import table_pb2 as proto
 from rollbook.v1.events_pb2 import Private
 from rollbook.v1.games_pb2 import Choice, LegalChoices
 from rollbook.v1.wuerfelzoo_pb2 import WuerfelzooFace, WuerfelzooTurnChoices
+from tests.match.played import CLOCKED, Played
 from tests.match.table import SECRET
-from tests.match.test_decide import CLOCKED, Played
 
 GAMES: Final = list(current())
 KEY: Final = Ed25519PrivateKey.from_private_bytes(bytes(range(32, 64)))

@@ -17,7 +17,7 @@ from rollbook.server.replica.history import History
 from rollbook.server.replica.replica import Replica
 from rollbook.server.replica.replicas import Replicas
 from rollbook.storage.port import AppendResult
-from tests.match.test_decide import Played
+from tests.match.played import Played
 from tests.server.play.test_matches import NOW_MS, SECRET, opened
 from tests.server.replica.keeping import Process, lost_tails
 from tests.storage.memory import MemoryLog

@@ -1,4 +1,4 @@
-"""Limits for the methods of gRPC itself, health and reflection, which anybody may call without a token."""
+"""Limits for the methods of gRPC itself, health and reflection, which need no token."""
 
 from __future__ import annotations
 
