@@ -22,6 +22,7 @@ from rollbook_clients.web import (
     lobby_pages,
     match_pages,
     replay_pages,
+    rules_pages,
     stream_pages,
     verify_pages,
 )
@@ -63,6 +64,7 @@ ROUTES: Final = (
     *stream_pages.ROUTES,
     *boards.ROUTES,
     *replay_pages.ROUTES,
+    *rules_pages.ROUTES,
     *verify_pages.ROUTES,
     *judge.ROUTES,
     *device_pages.ROUTES,

@@ -65,22 +65,23 @@ def surface(known: KnownGame, view: Any, seating: Seating) -> Surface:
         text = plain(known.shown.board(view, seating, Room()))
         return Surface(known.rules.name, Markup("<pre class='letters'>{}</pre>").format(text), Markup(), (), (), charts)
     picture = known.shown.picture(view, seating.words)
-    fronts = tuple(_drawn(picture.zone(f"front-{seat}")) for seat in range(len(seating.names)))
-    tray = _drawn(picture.zone("hand") or picture.zone("dice"))
+    fronts = tuple(drawn(picture.zone(f"front-{seat}")) for seat in range(len(seating.names)))
+    tray = drawn(picture.zone("hand") or picture.zone("dice"))
     pens: tuple[int, ...] = ()
     if picture.has_pens:
         pens = tuple(seat for seat in range(len(fronts)) if seat != seating.own)
         tray = tray if seating.own is None else fronts[seating.own]
-    return Surface(known.rules.name, _drawn(picture.zone("board")), tray, fronts, pens, charts)
+    return Surface(known.rules.name, drawn(picture.zone("board")), tray, fronts, pens, charts)
 
 
-def _drawn(svg: str) -> Markup:
+def drawn(svg: str) -> Markup:
+    """A picture as HTML."""
     return Markup(svg)  # noqa: S704 - shapes escape what is in them
 
 
 def sign_of(seat: int) -> Markup:
     """The sign of a seat as a small picture."""
-    return _drawn(shape("svg", mark(seat, 0, 0, 10), classes="sign", viewBox="-13 -13 26 26", aria_hidden="true"))
+    return drawn(shape("svg", mark(seat, 0, 0, 10), classes="sign", viewBox="-13 -13 26 26", aria_hidden="true"))
 
 
 def score_of(known: KnownGame | None, view: Any, seat: int, seating: Seating) -> tuple[str, str]:

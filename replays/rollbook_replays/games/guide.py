@@ -5,6 +5,7 @@ paragraph or item before it, up to an empty line.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from rollbook_replays.games.blocks import Block
@@ -30,6 +31,26 @@ def guide(shown: Presentation, language: str, wide: int = WIDTH) -> Block:
         elif lines and lines[-1].plain:
             lines.append(Text())
     return lines
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading with the paragraphs and items below it."""
+
+    heading: str
+    parts: list[tuple[bool, str]]
+    """Each text, and whether it is an item of a list."""
+
+
+def sections(shown: Presentation, language: str) -> list[Section]:
+    """The rules in this language, else in English, by their headings; empty if the game has no guide."""
+    found: list[Section] = []
+    for part in _parts(shown.guide.get(language) or shown.guide.get("en", "")):
+        if part.startswith(HEADING):
+            found.append(Section(part.removeprefix(HEADING), []))
+        elif part and found:
+            found[-1].parts.append((part.startswith(ITEM), part.removeprefix(ITEM)))
+    return found
 
 
 def _parts(text: str) -> Iterator[str]:

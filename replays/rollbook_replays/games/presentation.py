@@ -14,6 +14,7 @@ from rollbook.rules.game import Choices, Game
 from rollbook.rules.options import Option, OptionValue, write_value
 from rollbook_replays.games.blocks import Block, Room
 from rollbook_replays.games.chart import Chart, plain_charts
+from rollbook_replays.games.lesson import Lesson
 from rollbook_replays.games.picture import Picture
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.thumb import Thumb
@@ -187,6 +188,8 @@ class Presentation:
     The views of the moment are not None."""
     effect: Callable[[Any, Moment], Effect] = field(default=lambda _move, moment: Effect("", moment.seat))
     """Returns how a move is shown; the views of the moment may be None."""
+    lesson: Lesson | None = None
+    """A turn step by step and the odds, for the page of the rules; None for a game without."""
 
 
 def group(label: str, note: str, entries: list[MenuEntry]) -> MenuEntry:

@@ -85,6 +85,7 @@ async def paint(folder: Path, only: str) -> None:
 
 async def _plain_pages(painter: Painter, person: Person, ends: dict[str, str]) -> None:
     pages = {"lobby": "/", "open": "/open?game=raffzahn", "games": "/open", "judge": "/judge", "missing": "/nowhere"}
+    pages |= {"rules": "/rules"} | {f"rules-{game}": f"/rules/{game}" for game in current()}
     pages |= {f"end-{game}": f"/matches/{match}" for game, match in ends.items()}
     pages |= {f"replay-{game}": f"/matches/{match}/replay?at=60" for game, match in ends.items()}
     for name, path in pages.items():

@@ -6,6 +6,7 @@ from rollbook_replays.games.allie_gator.board import PALETTE, board
 from rollbook_replays.games.allie_gator.charts import charts
 from rollbook_replays.games.allie_gator.effect import effect
 from rollbook_replays.games.allie_gator.guide import GUIDE
+from rollbook_replays.games.allie_gator.lesson import LESSON
 from rollbook_replays.games.allie_gator.menu import menu
 from rollbook_replays.games.allie_gator.picture import list_touched, picture
 from rollbook_replays.games.allie_gator.story import highlight, score, story
@@ -27,4 +28,5 @@ PRESENTATION: Final = Presentation(
     charts=charts,
     highlight=highlight,
     effect=effect,
+    lesson=LESSON,
 )

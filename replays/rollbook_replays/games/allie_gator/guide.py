@@ -6,8 +6,8 @@ from typing import Final
 GUIDE: Final[Mapping[str, str]] = {
     "en": """\
 # What it is about
-Lay number cards under two targets, and leave it to others to take the piles. Whoever takes few cards gets teeth, and
-most teeth win.
+Lay number cards under two targets, and leave it to others to take the piles. Every card that you take is a penalty.
+Players who take few cards get teeth, and most teeth win.
 
 # The table
 There are two piles. Each has a target, and the numbers laid on it rise towards that target. Allie's chip lies at one
@@ -38,11 +38,19 @@ better. With two players only the best gets teeth.
 # The end of the match
 The match ends after the round in which somebody reaches the teeth agreed on. Most teeth win, at most six; if it is
 equal, fewer special cards in the last round.
+
+# Rulings
+Where the rulebook is silent:
+- Allie's chip begins at the left pile.
+- Of several winners of a round, the first clockwise from the player who began it begins the next.
+- Steal may be played without a target when no other player has a card.
+- A round also ends when a new target is needed and neither hand nor stock has a number card.
+- Players behind a shared first place are second, and get their tooth.
 """,
     "de": """\
 # Worum es geht
-Lege Zahlenkarten unter zwei Zielkarten, und überlass es anderen, die Stapel zu nehmen. Wer wenige Karten nimmt,
-bekommt Zähne, und die meisten Zähne gewinnen.
+Lege Zahlenkarten unter zwei Zielkarten, und überlass es anderen, die Stapel zu nehmen. Jede Karte, die du nimmst, ist
+ein Minuspunkt. Wer wenige Karten nimmt, bekommt Zähne, und die meisten Zähne gewinnen.
 
 # Der Tisch
 Es gibt zwei Ablagen. Jede hat eine Zielkarte, und die Zahlen darauf steigen bis zu ihr an. Der Allie-Gator-Chip liegt
@@ -74,5 +82,13 @@ sind weniger Sonderkarten darunter besser. Zu zweit bekommt nur der Beste Zähne
 # Ende der Partie
 Sie endet nach der Runde, in der jemand die vereinbarten Zähne erreicht. Die meisten Zähne gewinnen, höchstens sechs;
 bei Gleichstand weniger Sonderkarten in der letzten Runde.
+
+# Festlegungen
+Wo die Anleitung schweigt:
+- Allies Chip beginnt bei der linken Ablage.
+- Von mehreren Siegern einer Runde beginnt der nächste im Uhrzeigersinn ab dem, der sie begonnen hat, die folgende.
+- Karte klauen geht ohne Ziel, wenn sonst niemand eine Karte hat.
+- Eine Runde endet auch, wenn eine neue Zielkarte nötig ist und weder Hand noch Nachziehstapel eine Zahl haben.
+- Wer hinter einem geteilten ersten Platz liegt, ist Zweiter und bekommt seinen Zahn.
 """,
 }

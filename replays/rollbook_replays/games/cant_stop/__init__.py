@@ -6,6 +6,7 @@ from rollbook_replays.games.cant_stop.board import PALETTE, board
 from rollbook_replays.games.cant_stop.charts import charts
 from rollbook_replays.games.cant_stop.effect import effect
 from rollbook_replays.games.cant_stop.guide import GUIDE
+from rollbook_replays.games.cant_stop.lesson import LESSON
 from rollbook_replays.games.cant_stop.menu import menu
 from rollbook_replays.games.cant_stop.picture import list_touched, picture
 from rollbook_replays.games.cant_stop.story import highlight, score, story
@@ -27,4 +28,5 @@ PRESENTATION: Final = Presentation(
     charts=charts,
     highlight=highlight,
     effect=effect,
+    lesson=LESSON,
 )

@@ -43,6 +43,12 @@ those that move the most.
 
 # The others' places
 Whoever holds more columns is ahead, then whoever has climbed more in the columns that nobody has won.
+
+# Rulings
+Where the rulebook is silent:
+- A second step beyond the top of a column lapses.
+- A runner on the top still counts as one of the three.
+- With runners as fast as possible, new runners go before two steps as long as one is off the board.
 """,
     "de": """\
 # Worum es geht
@@ -83,5 +89,11 @@ solche, die am meisten bewegen.
 
 # Die übrigen Plätze
 Wer mehr Spalten hat, liegt vorn; danach zählt, wer in den offenen Spalten höher steht.
+
+# Festlegungen
+Wo die Anleitung schweigt:
+- Ein zweiter Schritt über das Zahlenfeld hinaus verfällt.
+- Ein Läufer auf dem Zahlenfeld zählt weiter zu den dreien.
+- Bei „Läufer schnellstmöglich“ gehen neue Läufer vor zwei Schritten, solange einer nicht auf dem Plan ist.
 """,
 }

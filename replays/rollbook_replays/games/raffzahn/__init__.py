@@ -7,6 +7,7 @@ from rollbook_replays.games.raffzahn.board import PALETTE, board
 from rollbook_replays.games.raffzahn.charts import charts
 from rollbook_replays.games.raffzahn.effect import effect
 from rollbook_replays.games.raffzahn.guide import GUIDE
+from rollbook_replays.games.raffzahn.lesson import LESSON
 from rollbook_replays.games.raffzahn.menu import menu
 from rollbook_replays.games.raffzahn.picture import list_touched, picture
 from rollbook_replays.games.raffzahn.story import highlight, score, story
@@ -27,4 +28,5 @@ PRESENTATION: Final = Presentation(
     charts=charts,
     highlight=highlight,
     effect=effect,
+    lesson=LESSON,
 )

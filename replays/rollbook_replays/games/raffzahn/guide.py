@@ -44,6 +44,14 @@ player. If you take that tile with that throw, you have another turn.
 
 # Places
 Most teeth, then the highest single tile.
+
+# Rulings
+Where the rulebooks are silent:
+- No source prints the teeth of all tiles; these are the even division that fits what the rulebooks show.
+- A miss costs teeth on the third throw only. Stars or a rotten tooth are never a miss.
+- You may pass after any throw that did not end your turn, unless you have to take or to give up teeth.
+- Of tiles with at least three teeth you never give one that can be spared, but need not choose exactly three.
+- Only a tile that you can win may be announced, and an extra turn may earn another.
 """,
     "de": """\
 # Worum es geht
@@ -89,5 +97,13 @@ nennen. Nimmst du genau dieses mit genau diesem Wurf, hast du noch einen Zug.
 
 # Plätze
 Die meisten Zähne, dann das höchste einzelne Plättchen.
+
+# Festlegungen
+Wo die Anleitungen schweigen:
+- Die Zähne aller Plättchen stehen nirgends; dies ist die gleichmäßige Verteilung, die zu den Abbildungen passt.
+- Ein Fehltreffer kostet nur beim dritten Wurf Zähne. Sterne oder ein fauler Zahn sind nie ein Fehltreffer.
+- Du darfst nach jedem Wurf weitergeben, der deinen Zug nicht beendet hat, außer du musst nehmen oder Zähne abgeben.
+- Von Plättchen mit mindestens drei Zähnen gibst du keines ab, das entbehrlich ist; genau drei müssen es nicht sein.
+- Nur ein Plättchen, das du bekommen kannst, darfst du ansagen, und ein Zug mehr kann noch einen einbringen.
 """,
 }

@@ -8,6 +8,7 @@ from rollbook_replays.games.wuerfelzoo.board import board
 from rollbook_replays.games.wuerfelzoo.charts import charts
 from rollbook_replays.games.wuerfelzoo.effect import effect
 from rollbook_replays.games.wuerfelzoo.guide import GUIDE
+from rollbook_replays.games.wuerfelzoo.lesson import LESSON
 from rollbook_replays.games.wuerfelzoo.menu import menu
 from rollbook_replays.games.wuerfelzoo.picture import alike, list_touched, picture
 from rollbook_replays.games.wuerfelzoo.story import score, story
@@ -15,5 +16,18 @@ from rollbook_replays.games.wuerfelzoo.texts import TEXTS
 from rollbook_replays.games.wuerfelzoo.thumb import THUMB
 
 PRESENTATION: Final = Presentation(
-    board, menu, story, TEXTS, PALETTE, picture, list_touched, score, GUIDE, alike, THUMB, charts, effect=effect
+    board,
+    menu,
+    story,
+    TEXTS,
+    PALETTE,
+    picture,
+    list_touched,
+    score,
+    GUIDE,
+    alike,
+    THUMB,
+    charts,
+    effect=effect,
+    lesson=LESSON,
 )

@@ -6,7 +6,8 @@ from typing import Final
 GUIDE: Final[Mapping[str, str]] = {
     "en": """\
 # What it is about
-Get rid of your animal dice. Whoever has none left wins the round.
+Get rid of your animal dice. The first player without dice wins the round. What the others still have are penalty
+points.
 
 # The animals, from large to small
 - 6 elephant: nothing happens, but no animal is larger.
@@ -47,10 +48,17 @@ Every die has three pairs of faces. "Could also show" names the others, so you c
 # Options
 - Points that end it: rounds are played until somebody has so many penalty points; fewest win. 0 is one single round.
 - Dice wait in the box: spent dice come back only when the bag is empty.
+
+# Rulings
+Where the rulebook is silent:
+- The player who begins is drawn again for every round.
+- A player who loses the last die to others wins only if there is still none when their own turn begins.
+- A squirrel gives a die to another player, never to yourself.
+- With nothing but traps and ×2 you can only throw again.
 """,
     "de": """\
 # Worum es geht
-Werde deine Tierwürfel los. Wer keine mehr hat, gewinnt die Runde.
+Werde deine Tierwürfel los. Wer keine mehr hat, gewinnt die Runde. Was die anderen noch haben, sind Minuspunkte.
 
 # Die Tiere, von groß nach klein
 - 6 Elefant: Es geschieht nichts, aber kein Tier ist größer.
@@ -93,5 +101,12 @@ Jeder Würfel hat drei Paare von Seiten. „Könnte auch zeigen“ nennt die and
 # Möglichkeiten
 - Minuspunkte zum Ende: Es wird gespielt, bis jemand so viele hat; die wenigsten gewinnen. 0 ist eine einzige Runde.
 - Würfel in die Schachtel: Verbrauchte Würfel kommen erst zurück, wenn der Beutel leer ist.
+
+# Festlegungen
+Wo die Anleitung schweigt:
+- Wer beginnt, wird in jeder Runde neu ausgelost.
+- Wem andere den letzten Würfel nehmen, gewinnt erst, wenn zu Beginn des eigenen Zuges immer noch keiner da ist.
+- Ein Eichhörnchen gibt den Würfel immer jemand anderem.
+- Mit nichts als Fallen und ×2 kannst du nur neu würfeln.
 """,
 }
