@@ -18,7 +18,8 @@ from rollbook_clients.web.replay_pages import name_of
 from rollbook_clients.web.words import words_in
 from rollbook_replays.games import presentation
 from rollbook_replays.games.chart import Chart
-from tests.clients.web.browsing import Person, Reader, chromium, needs_chromium, served_page
+from tests.clients.web.browsing import STEADY, Person, Reader, chromium, needs_chromium, served_page
+from tests.clients.web.test_accessible import found
 from tests.clients.web.test_page import sat_down
 from tests.replays.games.reading_back import read_back, seen
 
@@ -113,6 +114,10 @@ def test_the_words_follow_the_board_and_a_key_shows_them(tmp_path: Path) -> None
             await page.keyboard.press("b")
             assert await page.evaluate(SHOWN)
             assert "in-words-title" == await page.evaluate("document.activeElement.id")
+            assert [] == await found(people[0])
+            await page.set_viewport_size({"width": 390, "height": 844})
+            assert [] == await found(people[0])
+            assert 390 >= await page.evaluate("document.documentElement.scrollWidth")
             await page.reload()
             assert await page.evaluate(SHOWN)
             await page.click("#in-words-hide")
@@ -151,5 +156,40 @@ def test_keys_can_be_switched_off(tmp_path: Path) -> None:
             await page.focus("#title")
             await page.keyboard.press("b")
             assert not await page.evaluate(SHOWN)
+
+    asyncio.run(scenario())
+
+
+@needs_chromium
+def test_digits_choose_inside_an_open_menu(tmp_path: Path) -> None:
+    """A digit opens a menu, further digits count inside it, and Escape closes it."""
+    menu = "#choices-list > details"
+
+    async def scenario() -> None:
+        async with served_page(tmp_path) as (_, web), chromium() as browser:
+            people, random = [await Person.arrive(browser) for _ in range(2)], Random(3)
+            await sat_down(web.url, "allie_gator", people)
+            person = people[0]
+            while not await person.page.locator(f"{menu}[id^=choice-]:has(button)").count():
+                for each in people:
+                    if await each.page.locator(menu).count():
+                        person = each
+                        break
+                    await each.choose(random)
+            page, position = person.page, await person.position
+            await page.wait_for_function(STEADY)
+            name = str(await page.locator(menu).first.get_attribute("id"))
+            digit = name.removeprefix("choice-")
+            await page.keyboard.press(digit)
+            assert await page.locator(f"#{name}[open]").count()
+            await page.keyboard.press("Escape")
+            assert not await page.locator(f"#{name}[open]").count()
+            await page.keyboard.press(digit)
+            assert position == await person.position
+            value = str(await page.locator(f"#{name}-1").get_attribute("value"))
+            async with page.expect_request("**/choose") as sent:
+                await page.keyboard.press("1")
+            assert value in str((await sent.value).post_data).replace("%3D", "=")
+            assert [] == person.errors
 
     asyncio.run(scenario())

@@ -26,9 +26,11 @@ pytestmark = [needs_chromium, pytest.mark.timeout(900)]
 
 NOW: Final = """() => {
   const shown = (each) => each.checkVisibility() && !each.hidden;
-  const buttons = [...document.querySelectorAll("#choices-list > button[name=choice]")].filter(shown);
+  const menu = [...document.querySelectorAll("#choices-list details[open]")].at(-1);
+  const entries = (menu?.querySelector(".buttons") ?? document.getElementById("choices-list")).children;
+  const named = [...entries].filter((each) => shown(each) && each.localName !== "p");
   return {
-    digits: buttons.map((each) => each.id.replace("choice-", "")).filter((each) => each.length === 1),
+    digits: named.map((each) => each.id.split("-").at(-1)).filter((each) => each.length === 1),
     lit: document.querySelectorAll("#board .lit, #pieces input").length > 0,
   };
 }"""

@@ -61,6 +61,7 @@ addEventListener("keydown", (event) => {
     if (OURS.test(event.key) && !isPress) event.stopImmediatePropagation();
     return;
   }
+  if (event.key === "Escape") for (const menu of document.querySelectorAll("#choices-list details[open]")) menu.open = false;
   if (event.key.toLowerCase() !== "b" || event.repeat) return;
   const isShown = !root.classList.contains("worded");
   const title = turn(isShown);

@@ -1,4 +1,5 @@
 // The page of a match: updates, announcements, choices, clocks, keys.
+import "./keys.js";
 import { patch } from "./patch.js";
 import { refresh } from "./play.js";
 import "./press.js";
@@ -213,7 +214,9 @@ refresh();
 document.addEventListener("keydown", (event) => {
   if (event.target.closest?.("input:not([type=checkbox]), select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
   if (/^[1-9]$/.test(event.key) && !event.repeat) {
-    const choice = document.getElementById(`choice-${event.key}`);
+    // Digits count inside the menu that is open.
+    const menu = [...document.querySelectorAll("#choices-list details[open]")].at(-1)?.id ?? "choice";
+    const choice = document.getElementById(`${menu}-${event.key}`);
     (choice?.querySelector("summary") ?? choice)?.click();
   }
   if (event.key === "m") soundSwitch.click();

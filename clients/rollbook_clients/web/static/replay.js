@@ -1,4 +1,5 @@
 // A replay: fetches and shows single moments, forwards and backwards.
+import "./keys.js";
 import { patch } from "./patch.js";
 
 const root = document.documentElement;
