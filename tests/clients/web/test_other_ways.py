@@ -84,24 +84,27 @@ class ByTree(Listener):
         if self.turns in ROWS_AT:
             assert await self._rows() == await page.evaluate(ROWS)
         while await self.person.position == before:
-            controls = list(self._controls(await self._tree()))
-            role, name = random.choice(controls)
-            same = page.get_by_role(role, name=name, exact=True)  # type: ignore[arg-type]  # a role of a control
-            await same.nth(random.randrange(await same.count())).evaluate("each => each.click()")
+            control = random.choice(list(self._controls(await self._tree())))
+            role, name = _said(control)
+            if role != "DisclosureTriangle":
+                assert await page.get_by_role(role, name=name, exact=True).count()  # type: ignore[arg-type]  # a role
+            # Assistive software activates a control by its node.
+            found = await self._session.send("DOM.resolveNode", {"backendNodeId": control["backendDOMNodeId"]})
+            click = {"objectId": found["object"]["objectId"], "functionDeclaration": "function () { this.click(); }"}
+            await self._session.send("Runtime.callFunctionOn", click)
             await page.wait_for_function(AT_REST, arg=[before])
 
     async def _tree(self) -> dict[str, Any]:
         tree: dict[str, Any] = await self._session.send("Accessibility.getFullAXTree")
         return {node["nodeId"]: node for node in tree["nodes"]}
 
-    def _controls(self, tree: dict[str, Any]) -> Iterator[tuple[str, str]]:
-        """Role and name of the controls beside the heading of the choices."""
+    def _controls(self, tree: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """The controls beside the heading of the choices."""
         title = self._words("table.choices")
         (heading,) = (node for node in tree.values() if _said(node) == ("heading", title))
         for node in _below(tree, tree[heading["parentId"]]):
-            role, name = _said(node)
-            if role in {"button", "checkbox"}:
-                yield role, name
+            if _said(node)[0] in {"button", "checkbox", "DisclosureTriangle"}:
+                yield node
 
     async def _rows(self) -> list[list[str]]:
         """The board in words, from the tree."""
