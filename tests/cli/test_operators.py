@@ -23,7 +23,7 @@ from rollbook.identity.keys import load
 from rollbook.identity.tokens import Issuer, Role
 from rollbook.storage.embedded.server import find_server
 from rollbook.v1 import feed_pb2, identity_pb2, match_pb2
-from tests.cli.test_admin import IN_FORCE_SECONDS, SERVE, Site, by, opened, run
+from tests.cli.operated import IN_FORCE_SECONDS, SERVE, Site, by, opened, run
 from tests.server.rpc.talking import refusal, refused
 from tests.server.serving import another, started, until
 from tests.server.strangers import Line
