@@ -63,15 +63,16 @@ async def saved_copy(visit: Visit) -> Response:
 
 
 def _copy(visit: Visit) -> str:
+    """The saved copy. It is written as browsers serialise a document: its script hashes that, and shows the digest."""
     script = joined_modules()
-    sheet = FOLDER.joinpath("page.css").read_text(encoding="utf-8")
+    sheet = MODULES.joinpath("verify.css").read_text(encoding="utf-8")
     policy = f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(sheet)}'"
     return visit.page.render(
         "verify_copy.html",
         visit.words,
         script=Markup(script),  # noqa: S704 - our own
         sheet=Markup(sheet),  # noqa: S704 - our own
-        policy=policy,
+        policy=Markup(policy),  # noqa: S704 - our own, without double quotes
         match_id="",
     )
 

@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 
 const [corpus, modules] = process.argv.slice(2);
 const load = (name) => import(pathToFileURL(join(modules, name)));
-const { verify } = await load("verifier.js");
+const { headline, verify } = await load("verifier.js");
 const { readKeyFile, readKeptHeads, RefusedLine } = await load("key_files.js");
 
 const made = (parts) => Buffer.concat(parts.flatMap(({ hex, times }) => Array(times).fill(Buffer.from(hex, "hex"))));
@@ -23,9 +23,10 @@ async function judge(one) {
   }
   const keys = await readKeyFile(await readFile(join(corpus, one.keys)));
   const heads = one.heads ? readKeptHeads(await readFile(join(corpus, one.heads))) : [];
-  const { verdict, check, event, exit, missing, flawedHeads } = await verify(new Uint8Array(file), keys, heads);
+  const found = await verify(new Uint8Array(file), keys, heads);
+  const { verdict, check, event, exit, missing, flawedHeads } = found;
   const words = missing.map(({ word }) => word);
-  return { verdict, check, event, exit, missing: words, flawed_heads: flawedHeads };
+  return { verdict, check, event, exit, missing: words, flawed_heads: flawedHeads, headline: headline(found) };
 }
 
 for (const line of (await readFile(join(corpus, "cases.jsonl"), "utf-8")).split("\n")) {

@@ -145,12 +145,14 @@ GERMAN: Final = {
     "replay.open_to_all": "Eine hochgeladene Datei kann jeder öffnen, der ihre Adresse hat.",
     "replay.hidden": "Die Partie läuft noch, und ein Teil ist verdeckt: Nachspielen geht, wenn sie beendet ist.",
     "verify.title": "Eine Partie prüfen",
-    "verify.what": "Alles geschieht in diesem Browser: Nichts wird an uns gesendet. "
-    "Die Regeln der Spiele werden hier nicht geprüft; das tut `rollbook audit`.",
+    "verify.what": "Wurde die Partie nach dem Spiel verändert? Alles wird in diesem Browser geprüft; "
+    "nichts wird an uns gesendet.",
     "verify.file": "Datei einer Partie",
     "verify.keys": "Schlüsseldatei des Dienstes, von jemandem, dem du traust",
     "verify.heads": "Aufgehobene Köpfe, falls du welche hast",
     "verify.submit": "Prüfen",
+    "verify.digest": "SHA-256 dieser Kopie:",
+    "verify.own_digest": "SHA-256 dieser Seite, zum Vergleich mit der auf der Seite eines Dienstes, dem du traust:",
     "verify.copy": "Diese Seite sichern: Sie funktioniert auch ohne Netz",
     "verify.no_script": "Diese Seite braucht Skripte: Sie sind es, die prüfen.",
     "judge.title": "Schiedsrichter",

@@ -1,18 +1,24 @@
 // The verification page: judges files in the browser and sends nothing.
 import { canVerify } from "./ed25519.js";
 import { readKeyFile, readKeptHeads, RefusedLine } from "./key_files.js";
-import { verify } from "./verifier.js";
+import { ascii, sha256, toHex } from "./bytes.js";
+import { headline, verify } from "./verifier.js";
 
 const TEXTS = {
   en: {
-    cannot: "This browser cannot verify here: it lacks Ed25519, or the page was not reached by https. Save the page and open the copy.",
+    none: "This browser cannot check",
+    cannot: "It lacks Ed25519, or the page was not reached by https. Save the page and open the copy, or use another browser.",
     signed: "Signed and unchanged",
-    unverified: "Nothing wrong found, but not everything was checked",
-    diverged: "Something is wrong",
-    unreadable: "This is no replay file that can be read",
+    unknown_signer: "Unchanged. The signer is unknown",
+    changedAt: (event) => (event === null ? "Changed, or damaged" : `Changed, or damaged, at event ${event}`),
+    by: (name) => `Signed with the keys of ${name}.`,
+    of: (events) => (events === 1 ? "The file has 1 event." : `The file has ${events} events.`),
+    failed: "What does not hold",
+    unreadable: "No replay file can be read from these bytes:",
     held: "What was checked, and holds",
     missing: "What was not checked",
-    at: (check, event) => (event === null ? `Check: ${check}` : `Check: ${check}, event ${event}`),
+    needs: "With the key file of the service, from a person whom you trust, this page can tell who signed the file.",
+    own: "The keys come from the service that keeps the match. Keys that you got another way prove more.",
     keys: (line) => `The key file cannot be read, line ${line}.`,
     heads: (line) => `The file of kept heads cannot be read, line ${line}.`,
     kept: "The head that this browser kept of this match is the same.",
@@ -33,7 +39,7 @@ const TEXTS = {
       release: "The file was written before the first release.",
       envelope: "A later program wrote it.",
       game: "This reader does not know the game.",
-      rules: "Whether every choice was legal and every throw is the right one: `rollbook audit` checks that.",
+      rules: "Whether each choice was legal: `rollbook audit`",
       seal: "The match is not finished, so its secret is not known.",
       hidden: "What is hidden is not in the file.",
       head_key: "A head is signed by a key that the key file does not have.",
@@ -45,14 +51,19 @@ const TEXTS = {
     },
   },
   de: {
-    cannot: "Dieser Browser kann hier nicht prüfen: Ihm fehlt Ed25519, oder die Seite kam nicht über https. Sichere die Seite und öffne die Kopie.",
+    none: "Dieser Browser kann nicht prüfen",
+    cannot: "Ihm fehlt Ed25519, oder die Seite kam nicht über https. Sichere die Seite und öffne die Kopie, oder nimm einen anderen Browser.",
     signed: "Unterschrieben und unverändert",
-    unverified: "Nichts Falsches gefunden, aber nicht alles geprüft",
-    diverged: "Etwas stimmt nicht",
-    unreadable: "Das ist keine Datei einer Partie, die sich lesen lässt",
+    unknown_signer: "Unverändert. Wer unterschrieb, ist unbekannt",
+    changedAt: (event) => (event === null ? "Verändert oder beschädigt" : `Verändert oder beschädigt, bei Ereignis ${event}`),
+    by: (name) => `Unterschrieben mit den Schlüsseln von ${name}.`,
+    of: (events) => (events === 1 ? "Die Datei hat 1 Ereignis." : `Die Datei hat ${events} Ereignisse.`),
+    failed: "Was nicht stimmt",
+    unreadable: "Aus diesen Bytes lässt sich keine Partie lesen:",
     held: "Was geprüft wurde und stimmt",
     missing: "Was nicht geprüft wurde",
-    at: (check, event) => (event === null ? `Prüfung: ${check}` : `Prüfung: ${check}, Ereignis ${event}`),
+    needs: "Mit der Schlüsseldatei des Dienstes, von jemandem, dem du traust, kann diese Seite sagen, wer unterschrieb.",
+    own: "Die Schlüssel kommen vom Dienst, der die Partie aufbewahrt. Schlüssel auf anderem Weg beweisen mehr.",
     keys: (line) => `Die Schlüsseldatei ist nicht lesbar, Zeile ${line}.`,
     heads: (line) => `Die Datei aufgehobener Köpfe ist nicht lesbar, Zeile ${line}.`,
     kept: "Ein Kopf, den dieser Browser von der Partie aufgehoben hat, passt.",
@@ -73,7 +84,7 @@ const TEXTS = {
       release: "Die Datei stammt aus der Zeit vor der ersten Ausgabe.",
       envelope: "Ein späteres Programm hat sie geschrieben.",
       game: "Dieser Leser kennt das Spiel nicht.",
-      rules: "Ob jede Wahl erlaubt und jeder Wurf der richtige war: Das prüft `rollbook audit`.",
+      rules: "Ob jede Wahl erlaubt war: `rollbook audit`",
       seal: "Die Partie ist nicht beendet, ihr Geheimnis also nicht bekannt.",
       hidden: "Was verdeckt ist, steht nicht in der Datei.",
       head_key: "Ein Kopf ist mit einem Schlüssel unterschrieben, der nicht in der Schlüsseldatei steht.",
@@ -86,9 +97,6 @@ const TEXTS = {
   },
 };
 
-/** Checks that this page never makes, or that need a finished match: a file can be signed and unchanged without them. */
-const UNSIGNED = new Set(["rules", "seal", "hidden"]);
-
 const form = document.getElementById("verify");
 const output = document.getElementById("verdict");
 const texts = TEXTS[form.dataset.language] ?? TEXTS.en;
@@ -100,10 +108,24 @@ function shown(tag, text, classes = "") {
   return element;
 }
 
-function listed(items) {
-  const list = document.createElement("ul");
-  list.append(...items.map((item) => shown("li", item)));
+/** A list; parts of an item between backquotes are code, and what is behind a tab is smaller. */
+function listed(items, classes) {
+  const list = shown("ul", "", classes);
+  for (const item of items) {
+    const [text, aside] = item.split("\t");
+    const line = shown("li", "");
+    line.append(...text.split("`").map((part, index) => (index % 2 ? shown("code", part) : part)));
+    if (aside) line.append(" ", shown("small", aside));
+    list.append(line);
+  }
   return list;
+}
+
+/** The headline alone, where there is no verdict. */
+function without(verdict, why) {
+  for (const name of ["verdict", "check", "event"]) delete output.dataset[name];
+  output.dataset.headline = "none";
+  return [shown("h2", verdict, "headline none"), shown("p", why)];
 }
 
 async function bytesOf(id) {
@@ -112,19 +134,19 @@ async function bytesOf(id) {
 }
 
 async function judge(file, keyBytes, headBytes) {
-  if (!(await canVerify())) return [shown("p", texts.cannot)];
+  if (!(await canVerify())) return without(texts.none, texts.cannot);
   let keys = new Map();
   let heads = [];
   try {
     if (keyBytes) keys = await readKeyFile(keyBytes);
   } catch (error) {
-    if (error instanceof RefusedLine) return [shown("p", texts.keys(error.line))];
+    if (error instanceof RefusedLine) return without(texts.none, texts.keys(error.line));
     throw error;
   }
   try {
     if (headBytes) heads = readKeptHeads(headBytes);
   } catch (error) {
-    if (error instanceof RefusedLine) return [shown("p", texts.heads(error.line))];
+    if (error instanceof RefusedLine) return without(texts.none, texts.heads(error.line));
     throw error;
   }
   const seen = seenHeads();
@@ -132,16 +154,22 @@ async function judge(file, keyBytes, headBytes) {
   output.dataset.verdict = verdict.verdict;
   output.dataset.check = verdict.check ?? "";
   output.dataset.event = verdict.event ?? "";
-  const isSigned = verdict.verdict === "unverified" && verdict.missing.every(({ word }) => UNSIGNED.has(word));
-  const parts = [shown("h2", texts[isSigned ? "signed" : verdict.verdict], verdict.verdict)];
-  if (verdict.verdict === "diverged") parts.push(shown("p", texts.at(verdict.check, verdict.event)));
-  if (verdict.why) parts.push(shown("p", verdict.why));
-  const held = Object.entries(verdict.steps).map(([check, times]) => `${texts.steps[check] ?? check} (${check}, ${times})`);
-  if (held.length) parts.push(shown("h3", texts.held), listed(held));
-  if (verdict.missing.length) {
-    parts.push(shown("h3", texts.missing));
-    parts.push(listed(verdict.missing.map(({ word, detail }) => `${texts.words[word]}${detail ? ` (${detail})` : ""}`)));
-  }
+  const found = headline(verdict);
+  output.dataset.headline = found;
+  const { event } = verdict;
+  const said = found === "changed" ? texts.changedAt(event) : texts[found];
+  const parts = [shown("h2", said, `headline ${found}`)];
+  if (found === "signed" && verdict.signer) parts.push(shown("p", texts.by(verdict.signer)));
+  if (verdict.events !== null) parts.push(shown("p", texts.of(verdict.events), "note"));
+  if (found === "unknown_signer") parts.push(shown("p", texts.needs));
+  if (found === "signed" && ownKeys) parts.push(shown("p", texts.own, "note"));
+  if (verdict.check) parts.push(shown("h3", texts.failed), listed([`${texts.steps[verdict.check] ?? verdict.check}\t${verdict.check}`], "failed"));
+  if (verdict.why) parts.push(shown("p", `${texts.unreadable} ${verdict.why}`));
+  const held = Object.entries(verdict.steps).map(([check, times]) => `${texts.steps[check] ?? check}\t${check}, ${times}`);
+  if (held.length) parts.push(shown("h3", texts.held), listed(held, "held"));
+  const missing = verdict.missing.map(({ word, detail }) => `${texts.words[word]}${detail ? `\t${detail}` : ""}`);
+  if (found === "changed") missing.push(texts.words.rules);
+  if (missing.length) parts.push(shown("h3", texts.missing), listed(missing, "missing"));
   if (seen.some((head) => head.match === verdict.matchId)) {
     const differs = verdict.verdict === "diverged" && verdict.check === "heads";
     parts.push(shown("p", differs ? texts.changed : texts.kept));
@@ -165,6 +193,8 @@ function seenHeads() {
   }
 }
 
+let ownKeys = false;
+
 async function run(file, keys, heads) {
   output.replaceChildren(...(await judge(file, keys, heads)));
 }
@@ -172,10 +202,16 @@ async function run(file, keys, heads) {
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
   const file = await bytesOf("file");
+  ownKeys = false;
   if (file) await run(file, await bytesOf("keys"), await bytesOf("heads"));
 });
 
+/** The saved copy is written as browsers serialise a document, so that it can show the digest of its own bytes. */
+const digest = document.getElementById("digest");
+if (digest && globalThis.crypto?.subtle) digest.textContent = toHex(await sha256(ascii(`<!doctype html>\n${document.documentElement.outerHTML}`)));
+
 if (form.dataset.match) {
   const fetched = async (address) => new Uint8Array(await (await fetch(address)).arrayBuffer());
+  ownKeys = true;
   await run(await fetched(`/matches/${form.dataset.match}/file`), await fetched("/keys"), null);
 }

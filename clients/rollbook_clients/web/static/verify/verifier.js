@@ -9,6 +9,19 @@ import { BeforeRelease, readReplayFile, Unreadable, unpacked } from "./replay_fi
 import { EVENT, GAMES, ABORT_REASON } from "./schema.js";
 import { Table } from "./table.js";
 
+/** What may be unchecked in a file that is signed and unchanged: what needs rules, the end, or other files. */
+const BESIDE_SIGNATURE = new Set(["rules", "game", "envelope", "seal", "hidden", "kept_head_key", "kept_head_of_another"]);
+
+/**
+ * The headline for a result: "signed" (signed by known keys, and unchanged), "unknown_signer" (unchanged), "changed", or
+ * "none" if nothing could be checked.
+ */
+export function headline({ verdict, missing }) {
+  if (verdict !== "unverified") return "changed";
+  if (missing.some(({ word }) => word === "release")) return "none";
+  return missing.every(({ word }) => BESIDE_SIGNATURE.has(word)) ? "signed" : "unknown_signer";
+}
+
 export const EXIT = { diverged: 1, unverified: 2, unreadable: 3 };
 const ENVELOPE = 2;
 const FAIRNESS = "fair/1";
@@ -28,7 +41,7 @@ class Divergence extends Error {
  * Returns `verdict`, `check` and `event` (null if there is none), `exit`, `why` (for unreadable files),
  * `missing` (what was not checked: { word, detail }, where `word` is release, envelope, game, rules, seal, hidden,
  * head_key, last_head, replay_key, kept_head_key, kept_head_of_another, one_name) and `flawedHeads` (the lines of kept
- * heads that prove nothing). `matchId`, `names`, `events` and `steps` hold what could be read so far.
+ * heads that prove nothing). `signer` (the name of the service in the key file), `matchId`, `names`, `events` and `steps` hold what could be read so far.
  */
 export async function verify(bytes, keys = new Map(), keptHeads = []) {
   const audit = new Audit(keys, keptHeads);
@@ -85,6 +98,7 @@ class Audit {
       matchId: body?.match_id ?? null,
       game: body?.game ?? null,
       names: this.file?.names?.names ?? [],
+      signer: this.file && this.links ? (this.owner ?? null) : null,
       events: body?.events.length ?? null,
       head: this.links ? { sequence: this.links.length - 1, link: this.links.at(-1) } : null,
     };
@@ -257,8 +271,8 @@ class Audit {
         head.key_id !== this.file.keyId &&
         (!known || (await holds(known.key, head.signature, headBytes(matchId, head.sequence, head.link))));
       if (!fits) throw new Divergence("heads", number);
-      this.holds("heads");
-      if (!known) this.lacks("head_key", head.key_id);
+      if (known) this.holds("heads");
+      else this.lacks("head_key", head.key_id);
     }
     if (heads.at(-1)?.sequence !== BigInt(this.links.length - 1)) this.lacks("last_head");
     if (this.lost && !this.key(this.lost.key_id, "head")) this.lacks("head_key", this.lost.key_id);
