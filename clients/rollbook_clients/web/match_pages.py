@@ -167,18 +167,10 @@ async def save(visit: Visit) -> Response:
     return visit.add_cookies(Response(data, media_type="application/octet-stream", headers=headers))
 
 
-async def overlay(visit: Visit) -> Response:
-    """The board alone, as an overlay for video streams."""
-    async with follow_match(visit) as tail:
-        text = visit.page.render("overlay.html", visit.words, scene=scene(tail, visit.words))
-        return Response(text, media_type="text/html")
-
-
 ROUTES: Final = (
     ("GET", "/matches/{match_id}", match_page),
     ("GET", "/matches/{match_id}/choices", choices),
     ("GET", "/matches/{match_id}/file", save),
-    ("GET", "/matches/{match_id}/overlay", overlay),
     ("POST", "/matches/{match_id}/choose", choose),
     ("POST", "/matches/{match_id}/join", join),
     ("POST", "/matches/{match_id}/bot", add_bot),

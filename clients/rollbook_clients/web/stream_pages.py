@@ -13,13 +13,14 @@ from typing import Final
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from rollbook_clients.web.admission import follow_match
+from rollbook_clients.web.admission import PUBLIC, follow_match
 from rollbook_clients.web.changes import ChangingPart
 from rollbook_clients.web.followed import FollowedMatch
 from rollbook_clients.web.lobby_pages import part_of
 from rollbook_clients.web.scenes import scene
 from rollbook_clients.web.streams import BEAT_SECONDS, EventStream, Source, beat, message
 from rollbook_clients.web.visit import Page, Visit, wrong
+from rollbook_clients.web.words import LANGUAGES, words_in
 from rollbook_replays.games.words import Words
 
 LOBBY: Final = "lobby"
@@ -27,7 +28,9 @@ MOST_TOPICS: Final = 9
 """The lobby and 8 matches; static/hub.js asks for no more."""
 
 TOPIC: Final = re.compile(r"(lobby|([a-z2-7]{24})(?:\.([a-z0-9-]{1,10}))?)~([0-9a-f.]{0,40})")
-"""The name of a topic, and the state of it that the browser shows: `lobby~STATE`, `MATCH~STATE`, `MATCH.EYES~STATE`."""
+"""The name of a topic, and the state of it that the browser shows: `lobby~STATE`, `MATCH~STATE`, `MATCH.EYES~STATE`.
+
+`MATCH.public-LANGUAGE` is for an overlay, which has a language of its own."""
 
 
 async def stream(visit: Visit) -> Response:
@@ -63,10 +66,12 @@ END: Final = b'{"end":true}'
 
 
 async def _match(visit: Visit, match_id: str, eyes: str, at: str) -> AsyncIterator[bytes]:
+    eyes, _, language = eyes.partition("-") if eyes.startswith(f"{PUBLIC}-") else (eyes, "", "")
+    words = words_in(language) if language in LANGUAGES else visit.words
     async with follow_match(visit, match_id, eyes, is_stream=True) as tail:
         while True:
             changed = tail.changed
-            part = table_part(visit.page, visit.words, tail)
+            part = table_part(visit.page, words, tail)
             for body in part.after(at) or [b""]:
                 yield body
             at = part.at

@@ -40,7 +40,7 @@ from rollbook_clients.web.lobby import LobbyTail
 from rollbook_clients.web.policy import TooLarge, is_ours, mask
 from rollbook_clients.web.static_files import StaticFiles
 from rollbook_clients.web.visitors import Visitor, Visitors
-from rollbook_clients.web.words import prefer_language, words_in
+from rollbook_clients.web.words import LANGUAGES, prefer_language, words_in
 from rollbook_replays.games.words import Words
 
 _log = structlog.get_logger()
@@ -139,7 +139,9 @@ class Visit:
         """Create the visit for a request, and set the address for calls to the service."""
         page: Page = request.app.state.page
         _ADDRESS.set(address_of(request))
-        language = prefer_language(request.headers.get("accept-language", ""), request.cookies.get(LANGUAGE, ""))
+        given = request.query_params.get("lang", "")
+        kept = given if given in LANGUAGES else request.cookies.get(LANGUAGE, "")
+        language = prefer_language(request.headers.get("accept-language", ""), kept)
         return cls(request, page, page.visitors.of(request), words_in(language))
 
     def show(self, template: str, *, status: int = 200, **facts: Any) -> Response:
