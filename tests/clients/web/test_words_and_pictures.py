@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from importlib.resources import files
+from xml.dom.minidom import parseString
 
 import pytest
 
@@ -13,7 +14,7 @@ from rollbook_clients.web.limits import Holdings, TooMany
 from rollbook_clients.web.scenes import out
 from rollbook_clients.web.visit import wrong
 from rollbook_clients.web.words import TEXTS, words_in
-from tests.clients.web.readme_picture import PICTURE, drawn
+from tests.clients.web.readme_picture import FOLDER, TABLE, TERMINAL
 
 USED = re.compile(r"""words\(\s*f?["']([a-zA-Z_.]+)["']""")
 PLACE = re.compile(r"{(\w+)}")
@@ -70,6 +71,11 @@ def test_one_address_holds_no_more_than_its_share() -> None:
         pass
 
 
-def test_the_picture_of_the_readme_is_what_is_drawn_today() -> None:
-    """If it differs, `python -m tests.clients.web.readme_picture` draws it again."""
-    assert drawn() == PICTURE.read_text(encoding="utf-8")
+def test_the_readme_shows_the_page_and_the_terminal() -> None:
+    """Both pictures are there; that of the terminal loads nothing from elsewhere."""
+    readme = (FOLDER.parents[1] / "README.md").read_text(encoding="utf-8")
+    assert {TABLE.name, TERMINAL.name} == set(re.findall(r'src="\.github/pictures/([^"]+)"', readme))
+    assert TABLE.read_bytes().startswith(b"\x89PNG")
+    text = TERMINAL.read_text(encoding="utf-8")
+    assert parseString(text).documentElement is not None  # noqa: S318 - we made it
+    assert {"http://www.w3.org/2000/svg"} == set(re.findall(r'https?://[^"\s)]+', text))
