@@ -1,7 +1,7 @@
 """`python -m tests.clients.web.pictures FOLDER` takes pictures of the page, to review before a change is done.
 
-It starts a service, plays matches, and takes pictures of every table, end, replay and verdict, the lobby and the forms,
-on a phone and a desktop, in both languages, light and dark. `--only WORD` selects pictures by their names.
+It starts a service, plays matches, and takes pictures of all pages, on a phone and a desktop, in both languages, light
+and dark. `--only WORD` selects pictures by their names. A new page needs a line in `PAGES`, or a function in `SCENES`.
 """
 
 from __future__ import annotations
@@ -9,10 +9,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import tempfile
+from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
 from random import Random
 from typing import Final, Literal
+
+from playwright.async_api import Browser
 
 from rollbook.rules.catalogue import current
 from rollbook.v1.match_pb2 import MATCH_STATE_FINISHED
@@ -26,6 +29,25 @@ LANGUAGES: Final = ("en", "de")
 SCHEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
 CHOICES: Final = 24
 """The number of choices before a picture of a table is taken."""
+
+PAGES: Final = {
+    "lobby": ("/", ".row .seat-line.on"),
+    "open": ("/open", "main"),
+    "rules": ("/rules", "main"),
+    "rules-{game}": ("/rules/{game}", "main"),
+    "replays": ("/replays", "main"),
+    "judge": ("/judge", "main"),
+    "device": ("/device", "main"),
+    "missing": ("/nowhere", "main"),
+    "end-{game}": ("/matches/{match}", "#end"),
+    "replay-{game}": ("/matches/{match}/replay?at=60", "main"),
+    "verify-{game}": ("/matches/{match}/verify", "#verdict[data-verdict]"),
+    "overlay-{game}": ("/matches/{match}/overlay", "#live"),
+}
+"""Pages that need no player: name of the picture, address, and the element that shows that the page is complete.
+
+`{game}` and `{match}` stand for every game, and for a finished match of it. A page with players is a function below,
+in `SCENES`."""
 
 
 class Painter:
@@ -73,30 +95,29 @@ async def paint(folder: Path, only: str) -> None:
         try:
             async with page_of(Path(place), service.address) as web, chromium() as browser:
                 painter = Painter(folder, web.url, only)
-                ends = await finished(service.address)
-                await _plain_pages(painter, await Person.arrive(browser), ends)
-                for game in current():
-                    if painter.wants(f"table-{game}"):
-                        people = [await Person.arrive(browser) for _ in range(current()[game].seats[0])]
-                        await _table(painter, people, web.url, game)
+                for name, scene in SCENES.items():
+                    for game in current() if "{game}" in name else ("",):
+                        if painter.wants(name.format(game=game)):
+                            await scene(painter, browser, web.url, game)
+                names = [name.format(game=game) for name in PAGES for game in current()]
+                if any(map(painter.wants, names)):
+                    ends, person = await finished(service.address), await Person.arrive(browser)
+                    for name, path, ready in dict.fromkeys(_pages(ends)):
+                        if painter.wants(name):
+                            await painter.paint(person, name, path, ready)
         finally:
             service.end()
 
 
-async def _plain_pages(painter: Painter, person: Person, ends: dict[str, str]) -> None:
-    pages = {"lobby": "/", "open": "/open?game=raffzahn", "games": "/open", "judge": "/judge", "missing": "/nowhere"}
-    pages |= {"rules": "/rules"} | {f"rules-{game}": f"/rules/{game}" for game in current()}
-    pages |= {f"end-{game}": f"/matches/{match}" for game, match in ends.items()}
-    pages |= {f"replay-{game}": f"/matches/{match}/replay?at=60" for game, match in ends.items()}
-    for name, path in pages.items():
-        if painter.wants(name):
-            await painter.paint(person, name, path)
-    for game, match in ends.items():
-        if painter.wants(f"verify-{game}"):
-            await painter.paint(person, f"verify-{game}", f"/matches/{match}/verify", "#verdict[data-verdict]")
+def _pages(ends: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    for name, (path, ready) in PAGES.items():
+        for game, match in ends.items():
+            yield name.format(game=game), path.format(game=game, match=match), ready
 
 
-async def _table(painter: Painter, people: list[Person], url: str, game: str) -> None:
+async def _table(painter: Painter, browser: Browser, url: str, game: str) -> None:
+    """A table in the middle of a match, at the turn of the first player."""
+    people = [await Person.arrive(browser) for _ in range(current()[game].seats[0])]
     random = Random(7)
     address = await sat_down(url, game, people)
     made = 0
@@ -107,6 +128,39 @@ async def _table(painter: Painter, people: list[Person], url: str, game: str) ->
             made += await person.choose(random) if person is not people[0] or made < CHOICES else 0
         await asyncio.sleep(0.05)
     await painter.paint(people[0], f"table-{game}", address.removeprefix(url), "#choose")
+
+
+async def _waiting(painter: Painter, browser: Browser, url: str, _game: str) -> None:
+    """A table with free seats, and the lobby of the player who waits there."""
+    person = await Person.arrive(browser)
+    await person.goto(url)
+    await person.page.check("input[name=people]")
+    await person.page.click(".card button >> nth=0")
+    await person.page.wait_for_selector("#table")
+    await painter.paint(person, "waiting", person.page.url.removeprefix(url), "#table")
+
+
+async def _own(painter: Painter, browser: Browser, url: str, _game: str) -> None:
+    """The lobby of a player whose turn it is."""
+    person = await Person.arrive(browser)
+    await person.goto(url)
+    await person.page.click(".card button >> nth=0")
+    await person.page.wait_for_selector("#choose", timeout=60_000)
+    await painter.paint(person, "lobby-own", "/", ".own.on-turn")
+
+
+async def _profile(painter: Painter, browser: Browser, url: str, _game: str) -> None:
+    """The profile of a player with a match of every game."""
+    person = await Person.arrive(browser)
+    for number in range(len(current())):
+        await person.goto(url)
+        await person.page.click(f".card button >> nth={number}")
+        await person.page.wait_for_selector("#table")
+    await painter.paint(person, "profile", "/me", "#running")
+
+
+SCENES: Final = {"waiting": _waiting, "lobby-own": _own, "profile": _profile, "table-{game}": _table}
+"""Pictures of pages with players, by name."""
 
 
 def main() -> None:
