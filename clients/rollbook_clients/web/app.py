@@ -21,7 +21,9 @@ from rollbook_clients.web import (
     judge,
     lobby_pages,
     match_pages,
+    me_pages,
     overlay,
+    preferences,
     replay_pages,
     rules_pages,
     stream_pages,
@@ -63,6 +65,7 @@ ROUTES: Final = (
     *admission.ROUTES,
     *match_pages.ROUTES,
     *overlay.ROUTES,
+    *preferences.ROUTES,
     *stream_pages.ROUTES,
     *boards.ROUTES,
     *replay_pages.ROUTES,
@@ -70,6 +73,7 @@ ROUTES: Final = (
     *verify_pages.ROUTES,
     *judge.ROUTES,
     *device_pages.ROUTES,
+    *me_pages.ROUTES,
     ("POST", "/language", set_language),
 )
 

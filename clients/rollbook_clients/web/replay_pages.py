@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -28,6 +27,7 @@ from rollbook_clients.terminal.film import Account, Film, NotShown, StillHidden
 from rollbook_clients.terminal.known_game import KnownGame
 from rollbook_clients.web.admission import match_id_of, match_of
 from rollbook_clients.web.log import mark_up
+from rollbook_clients.web.preferences import wants_spoilers
 from rollbook_clients.web.surface import plates, surface
 from rollbook_clients.web.timeline import Outline, Scale, outline_of, strip, track
 from rollbook_clients.web.visit import Visit
@@ -44,8 +44,6 @@ FETCHED_SECONDS: Final = 60.0
 SHOWN_EVENTS: Final = 40
 LONGEST_WAIT_MS: Final = 10_000
 LARGEST_MOMENT: Final = 99_999
-SPOILERS: Final = "spoilers"
-"""Cookie that is `on` for viewers who want to see length and result in advance."""
 
 _FILMS: LRUCache[str, Film] = LRUCache(MOST_FILMS)
 _FETCHED: TTLCache[tuple[str, str], Film] = TTLCache(MOST_FILMS, FETCHED_SECONDS)
@@ -165,20 +163,6 @@ async def replay_again(visit: Visit) -> Response:
     return await _answer(visit, Reel(film, film.replay.names or film.opened.names, f"/replays/{key}"))
 
 
-async def set_spoilers(visit: Visit) -> Response:
-    """Remember whether this browser wants to see length and result in advance, and redirect back."""
-    form = await visit.form()
-    back = str(form.get("back", ""))
-    response = visit.go(back if re.fullmatch(r"/[\w/?=&-]+", back) and not back.startswith("//") else "/replays")
-    if form.get(SPOILERS) == "on":
-        response.set_cookie(
-            SPOILERS, "on", max_age=365 * 24 * 3_600, httponly=True, samesite="lax", secure=visit.is_secure
-        )
-    else:
-        response.delete_cookie(SPOILERS)
-    return response
-
-
 def _wants_data(visit: Visit) -> bool:
     return visit.request.headers.get("accept") == "application/json"
 
@@ -198,7 +182,7 @@ async def _find_shot(visit: Visit, reel: Reel) -> Shot:
     """The shot that the request is about; raises 404 beyond the end."""
     outline = await asyncio.to_thread(outline_of, reel.film)
     eyes = eyes_of(reel.film, visit.request.query_params.get("eyes", ""))
-    is_whole = bool(reel.live) or visit.request.cookies.get(SPOILERS) == "on"
+    is_whole = bool(reel.live) or wants_spoilers(visit)
     at, scale = _find_moment(visit, reel.film, outline, is_whole=is_whole)
     return Shot(reel, eyes, outline, scale, at)
 
@@ -294,6 +278,5 @@ ROUTES: Final = (
     ("GET", "/matches/{match_id}/replay", replay_of_match),
     ("GET", "/replays", replay_form),
     ("POST", "/replays", replay_of_file),
-    ("POST", "/replays/spoilers", set_spoilers),
     ("GET", "/replays/{key}", replay_again),
 )

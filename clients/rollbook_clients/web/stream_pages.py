@@ -13,6 +13,7 @@ from typing import Final
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from rollbook.rules.catalogue import current
 from rollbook_clients.web.admission import PUBLIC, follow_match
 from rollbook_clients.web.changes import ChangingPart
 from rollbook_clients.web.followed import FollowedMatch
@@ -23,12 +24,15 @@ from rollbook_clients.web.visit import Page, Visit, wrong
 from rollbook_clients.web.words import LANGUAGES, words_in
 from rollbook_replays.games.words import Words
 
-LOBBY: Final = "lobby"
-MOST_TOPICS: Final = 9
-"""The lobby and 8 matches; static/hub.js asks for no more."""
+MOST_TOPICS: Final = 10
+"""Two lists of the lobby and 8 matches; static/hub.js asks for no more."""
 
-TOPIC: Final = re.compile(r"(lobby|([a-z2-7]{24})(?:\.([a-z0-9-]{1,10}))?)~([0-9a-f.]{0,40})")
-"""The name of a topic, and the state of it that the browser shows: `lobby~STATE`, `MATCH~STATE`, `MATCH.EYES~STATE`.
+TOPIC: Final = re.compile(
+    r"(?P<name>lobby(?:\.(?P<game>[a-z_]{0,40}))?(?P<people>\.people)?"
+    r"|(?P<match_id>[a-z2-7]{24})(?:\.(?P<eyes>[a-z0-9-]{1,10}))?)~(?P<at>[0-9a-f.]{0,40})"
+)
+"""The name of a topic, and the state of it that the browser shows: `lobby.GAME.people~STATE`, `MATCH~STATE`, and
+`MATCH.EYES~STATE`.
 
 `MATCH.public-LANGUAGE` is for an overlay, which has a language of its own."""
 
@@ -42,8 +46,14 @@ async def stream(visit: Visit) -> Response:
     for topic in topics:
         if topic is None:
             raise HTTPException(400, "error.no_page")
-        name, match_id, eyes, at = topic.groups()
-        follow = partial(_lobby, visit, at) if name == LOBBY else partial(_match, visit, match_id, eyes or "", at)
+        name, match_id, eyes, at = topic.group("name", "match_id", "eyes", "at")
+        if match_id is None:
+            game, people_only = topic["game"] or "", topic["people"] is not None
+            if game and game not in current():
+                raise HTTPException(400, "error.no_page")
+            follow = partial(_lobby, visit, game, at, people_only=people_only)
+        else:
+            follow = partial(_match, visit, match_id, eyes or "", at)
         sources.append(partial(_topic, name, follow))
     return EventStream(sources, visit.hold("streams"))  # type: ignore[return-value]  # an ASGI application, as responses are
 
@@ -97,19 +107,20 @@ def table_part(page: Page, words: Words, tail: FollowedMatch) -> ChangingPart:
     return part
 
 
-async def _lobby(visit: Visit, at: str) -> AsyncIterator[bytes]:
-    tail = await visit.page.watch_lobby()
-    while True:
-        version = tail.version
-        part = part_of(visit.page, visit.words, tail)
-        for body in part.after(at) or [b""]:
-            yield body
-        at = part.at
-        try:
-            async with asyncio.timeout(BEAT_SECONDS):
-                await tail.beyond(version)
-        except TimeoutError:
-            continue
+async def _lobby(visit: Visit, game: str, at: str, *, people_only: bool) -> AsyncIterator[bytes]:
+    live = await visit.page.watch_tables()
+    async with live.viewing():
+        while True:
+            changed = live.changed
+            part = part_of(visit.page, visit.words, live, game, people_only=people_only)
+            for body in part.after(at) or [b""]:
+                yield body
+            at = part.at
+            try:
+                async with asyncio.timeout(BEAT_SECONDS):
+                    await changed.wait()
+            except TimeoutError:
+                continue
 
 
 ROUTES: Final = (("GET", "/stream", stream),)

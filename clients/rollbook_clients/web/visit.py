@@ -36,7 +36,9 @@ from rollbook_clients.terminal.known_game import bot_mark
 from rollbook_clients.web.followed import FollowedMatches
 from rollbook_clients.web.hosts import Hosts
 from rollbook_clients.web.limits import Holdings, TooMany, address_of
+from rollbook_clients.web.live import LiveTables
 from rollbook_clients.web.lobby import LobbyTail
+from rollbook_clients.web.lobby_rows import date_text
 from rollbook_clients.web.policy import TooLarge, is_ours, mask
 from rollbook_clients.web.static_files import StaticFiles
 from rollbook_clients.web.visitors import Visitor, Visitors
@@ -81,6 +83,7 @@ class Page:
         self._table = Table(self._caller, KeptHeads(None))
         self._arriving = asyncio.Lock()
         self.lobby: LobbyTail | None = None
+        self.live: LiveTables | None = None
         self.limits = Holdings()
         self._templates = Environment(
             loader=PackageLoader("rollbook_clients.web"),
@@ -89,7 +92,9 @@ class Page:
             trim_blocks=True,
             auto_reload=False,
         )
-        self._templates.globals.update(clock_name=clock_name, delay_name=delay_name, bot_mark=bot_mark, minutes=minutes)
+        self._templates.globals.update(
+            clock_name=clock_name, delay_name=delay_name, bot_mark=bot_mark, minutes=minutes, date_text=date_text
+        )
         self._templates.globals.update(static=static.address, scripts=static.scripts, preloads=static.preloads)
 
     def _around(self) -> tuple[tuple[str, str], ...]:
@@ -113,8 +118,17 @@ class Page:
             self.lobby = LobbyTail(table)
         return self.lobby
 
+    async def watch_tables(self) -> LiveTables:
+        """The running matches that the lobby shows."""
+        lobby = await self.watch_lobby()
+        if self.live is None:
+            self.live = LiveTables(lobby, self.tails, self._table)
+        return self.live
+
     async def close(self) -> None:
         """Stop following matches and close the connection."""
+        if self.live is not None:
+            await self.live.close()
         if self.lobby is not None:
             await self.lobby.close()
         await self.tails.close()
@@ -146,8 +160,8 @@ class Visit:
 
     def show(self, template: str, *, status: int = 200, **facts: Any) -> Response:
         """Render a page as the response."""
-        token = mask(self.visitor.form_token)
-        text = self.page.render(template, self.words, form_token=token, path=self.request.url.path, **facts)
+        token, path = mask(self.visitor.form_token), self.request.url.path
+        text = self.page.render(template, self.words, form_token=token, path=path, who=self.visitor.name, **facts)
         return self.add_cookies(HTMLResponse(text, status))
 
     def go(self, path: str) -> Response:

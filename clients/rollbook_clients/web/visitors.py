@@ -31,6 +31,11 @@ MOST_VISITORS: Final = 2_000
 """Most visitors that are cached; requests of others carry everything needed in their cookies."""
 
 
+_FIRST: Final = "ba be bo da de fa fe fi ja jo ka ke ki la le li lo ma me mi mo na ne ni no ra re ri ro sa se si ta te"
+_SECOND: Final = "bin da dor fa kin la lan len lin lo lor ma mir na nel nik no ra ran rek ri rin sa sel ta tan to va"
+"""Syllables of proposed names, which are easy to pronounce in both languages."""
+
+
 @dataclass(slots=True)
 class Visitor:
     """One browser."""
@@ -46,6 +51,14 @@ class Visitor:
         """Take the name that was typed, with single spaces; an empty one changes nothing."""
         name = "".join(letter for letter in " ".join(said.split()) if letter.isprintable() or letter in _JOINERS)
         self.name = name[:LONGEST_NAME] or self.name
+
+    @property
+    def proposed_name(self) -> str:
+        """The name of this visitor, else one for the name field that stays the same until another is typed."""
+        digest = hmac.digest(self.secret, b"rollbook/page/name", "sha256")
+        syllables = [part.split() for part in (_FIRST, _SECOND)]
+        name = "".join(part[byte % len(part)] for part, byte in zip(syllables, digest, strict=False))
+        return self.name or name.capitalize()
 
     @property
     def form_token(self) -> str:

@@ -50,7 +50,7 @@ def test_no_page_has_anything_serious_to_stumble_over(tmp_path: Path) -> None:
             await people[0].page.click("button.main")
             await people[0].page.wait_for_selector("#invitation")
             wrong["open table"] = await found(people[0])
-            for path in ("/", "/open", "/open?game=wuerfelzoo", "/judge", "/nowhere", f"/matches/{'a' * 24}"):
+            for path in ("/", "/me", "/open", "/open?game=wuerfelzoo", "/judge", "/nowhere", f"/matches/{'a' * 24}"):
                 await people[0].goto(web.url + path)
                 wrong[path] = await found(people[0])
             await people[0].goto(f"{web.url}/replays")

@@ -67,7 +67,7 @@ def test_from_an_invitation_to_the_first_roll_it_takes_two_taps(tmp_path: Path) 
             code = link.partition("#")[2]
             assert [] == [url for url in asked if code in url.partition("#")[0]]
             assert code not in web.said()
-            for path in ("/", "/open", "/open?game=raffzahn", "/replays", "/verify", "/judge", "/nowhere"):
+            for path in ("/", "/me", "/open", "/open?game=raffzahn", "/replays", "/verify", "/judge", "/nowhere"):
                 await ben.goto(web.url + path)
                 assert await fits(ben), path
             assert [] == anna.errors + ben.errors

@@ -41,7 +41,7 @@ def test_two_browsers_without_scripts_meet_and_get_ready(tmp_path: Path) -> None
             await play(anna, "Anna", "cant_stop", "people")
             assert await anna.locator("#bots").count() == 0
             await ben.reload()
-            while "1 waiting" not in await ben.inner_text("button[value=cant_stop]"):
+            while "1 waiting" not in await ben.inner_text("#waiting-cant_stop"):
                 await ben.reload()
             await play(ben, "Ben", "cant_stop")
             assert anna.url == f"{ben.url}?people=yes"

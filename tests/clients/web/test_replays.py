@@ -234,5 +234,5 @@ def test_the_way_back_from_the_spoiler_switch_stays_on_the_page(pages: str) -> N
     """Another address as the way back is ignored."""
     reader = Reader(pages)
     for back in ("https://example.org/", "//example.org", "/\\example.org"):
-        answer = reader.post("/replays/spoilers", {"spoilers": "on", "back": back})
-        assert 'action="/replays"' in answer.text
+        answer = reader.post("/me/spoilers", {"spoilers": "on", "back": back})
+        assert 'action="/me/spoilers"' in answer.text

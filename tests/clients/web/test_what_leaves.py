@@ -193,9 +193,9 @@ def test_a_replay_tells_no_ending(file: Path, pages: str) -> None:
         for query in (f"?at={beyond}", f"?at=9&far={beyond}"):
             assert 404 == reader.get(paths[0] + query).status
     assert json.loads(reader.get(f"{paths[0]}?at={events}", "application/json").text)["is_last"]
-    reader.post("/replays/spoilers", {"spoilers": "on", "back": paths[0]})
+    reader.post("/me/spoilers", {"spoilers": "on", "back": paths[0]})
     assert f'data-furthest="{events}"' in reader.get(f"{paths[0]}?at={seen}").text
-    reader.post("/replays/spoilers", {"spoilers": "off", "back": paths[0]})
+    reader.post("/me/spoilers", {"spoilers": "off", "back": paths[0]})
     assert f'data-furthest="{seen}"' in reader.get(f"{paths[0]}?at={seen}").text
 
 

@@ -8,6 +8,7 @@ const BEAT_MS = 40_000;
 const PAUSES = [1, 2, 4, 8, 16, 30];
 const MOST_LOST = 3;
 const MOST_MATCHES = 8;
+const MOST_LOBBIES = 2;
 const MOST_STEPS = 8;
 /** Time in which tabs that are opened together are gathered. */
 const GATHER_MS = 50;
@@ -27,8 +28,9 @@ const tabsOf = (name) => [...tabs].filter((tab) => tab.topic === name);
 /** The topics to follow: the lobby, and the matches of the tabs that were visible last. */
 function wanted() {
   const names = new Set([...tabs].sort((one, other) => other.shownAt - one.shownAt).map((tab) => tab.topic));
-  const matches = [...names].filter((name) => name !== "lobby").slice(0, MOST_MATCHES);
-  return names.has("lobby") ? ["lobby", ...matches] : matches;
+  const isLobby = (name) => name.startsWith("lobby");
+  const matches = [...names].filter((name) => !isLobby(name)).slice(0, MOST_MATCHES);
+  return [...[...names].filter(isLobby).slice(0, MOST_LOBBIES), ...matches];
 }
 
 /** For how long a message was under way: compared with the fastest one of the last minute. */

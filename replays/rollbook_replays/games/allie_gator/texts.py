@@ -107,6 +107,7 @@ TEXTS: Final[Texts] = {
         "told.snap.bare": "Snap! {name} takes it all",
         "option.teeth_to_end": "Teeth that end it",
         "differs.teeth_to_end": "to {value} teeth",
+        "motto": "Play in between. Do not get snapped.",
         "help": """\
 Lay a number card that is above the top card and below the target of a pile,
 or play a special card (it counts as a penalty): change of direction, steal a
@@ -215,6 +216,7 @@ second fewest: 1. Enough teeth end the match; most teeth win.""",
         "told.snap.bare": "Happs! {name} nimmt alles",
         "option.teeth_to_end": "Zähne zum Ende",
         "differs.teeth_to_end": "bis {value} Zähne",
+        "motto": "Spiel dazwischen. Lass dich nicht schnappen.",
         "help": """\
 Spiele eine Zahlenkarte aus, höher als die oberste und niedriger als die
 Zielkarte, oder eine Sonderkarte (sie zählt als Minuspunkt): Richtungswechsel,

@@ -59,6 +59,7 @@ TEXTS: Final[Texts] = {
         "differs.columns_to_win": "{value} columns to win",
         "differs.hasty": "hasty runners",
         "differs.free_fields": "stopping on free fields only",
+        "motto": "Climb, or lose the climb.",
         "help": """\
 Four dice make two pairs, in any way; the sums are the columns where your
 three runners (●) advance. After each advance: throw again, or stop. Stopping
@@ -119,6 +120,7 @@ this turn is lost. The top of a column wins it; enough columns win the match."""
         "differs.columns_to_win": "{value} Spalten zum Sieg",
         "differs.hasty": "Läufer schnellstmöglich",
         "differs.free_fields": "Aufhören nur auf freien Feldern",
+        "motto": "Steig auf, oder fall zurück.",
         "help": """\
 Vier Würfel ergeben zwei Paare; ihre Summen sagen, in welchen Spalten deine
 drei Läufer (●) vorrücken. Danach: weiterwürfeln oder aufhören. Wer aufhört,

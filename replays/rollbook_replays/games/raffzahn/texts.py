@@ -81,6 +81,7 @@ TEXTS: Final[Texts] = {
         "option.announce": "Announcements",
         "differs.edition.original": "original edition",
         "differs.announce": "with announcements",
+        "motto": "Throw the number, take the tile. Or steal it.",
         "help": """\
 Up to three throws; yellow plus blue names a tile, a star counts 0. Take it
 from the middle, or where it lies open in front of another (hit). With three
@@ -165,6 +166,7 @@ the turn. Most teeth win when the middle is empty.""",
         "option.announce": "Ansage",
         "differs.edition.original": "Originalausgabe",
         "differs.announce": "mit Ansage",
+        "motto": "Wirf die Zahl, nimm den Stein. Oder stiehl ihn.",
         "help": """\
 Bis zu drei Würfe; Gelb plus Blau nennt ein Plättchen, ein Stern zählt 0.
 Beutetreffer: aus der Tischmitte oder ungeschützt bei Mitspielern nehmen. Wer

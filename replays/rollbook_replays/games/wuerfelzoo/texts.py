@@ -123,6 +123,7 @@ TEXTS: Final[Texts] = {
         "option.box": "Dice wait in the box",
         "differs.rounds_to": "to {value} points",
         "differs.box": "with the box",
+        "motto": "Get rid of your animals first.",
         "help": """\
 Get rid of your dice. Lay animals of one species: more of the same, or as many
 of a larger one (elephant, bear, boar, fox, squirrel, worm); into an empty
@@ -248,6 +249,7 @@ wins the round; what the others still have are penalty points.""",
         "option.box": "Würfel in die Schachtel",
         "differs.rounds_to": "bis {value} Punkte",
         "differs.box": "mit Schachtel",
+        "motto": "Werde deine Tiere als Erster los.",
         "help": """\
 Werde deine Würfel los. Spiele Tiere einer Art aus: mehr von derselben oder
 gleich viele einer größeren (Elefant, Bär, Wildschwein, Fuchs, Eichhörnchen,
