@@ -126,7 +126,7 @@ def jti_of(site: Operated, token: str) -> str:
 
 
 def test_an_operators_token_lasts_at_most_as_long_as_the_service_allows(site: Operated) -> None:
-    """A longer one is refused at verification, whoever minted it; a player's may be longer."""
+    """A longer one is refused at verification; a player's token may be longer."""
     long = minted(site, "otto", Role.OPERATOR, "long", days=31)
     assert "2592000 s later than iat" in site.admin("state", token=long, code=1)
     site.admin("state", token=minted(site, "otto", Role.OPERATOR, "short", days=30))

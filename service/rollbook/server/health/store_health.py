@@ -88,8 +88,8 @@ async def connect(store: Store, settings: Settings) -> RedisLog:
 async def recognise(log: RedisLog, data: Path) -> None:
     """Compare the store's marker with the note in the data directory, which this keeps up to date.
 
-    Without a note, as in a new data directory, the store is taken as it is. A store that is not the one of the note is
-    reported by `prove`.
+    Without a note, as in a new data directory, the marker of the store is noted. If the store is not the one of the
+    note, `prove` reports it.
     """
     note = data / NOTE
     try:
@@ -106,7 +106,7 @@ async def recognise(log: RedisLog, data: Path) -> None:
 
 
 async def is_replaced(log: RedisLog) -> bool:
-    """Whether the store is not the one that it was; from now on it is used for nothing else in that case."""
+    """Whether the store is not the one that it was; then every use except of its markers is refused from now on."""
     try:
         await log.marker.check()
     except StoreUnavailable as failure:

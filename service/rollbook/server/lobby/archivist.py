@@ -129,7 +129,7 @@ class Archivist:
         await self._take_all(self._clock_ms() - self._after_ms)
 
     async def _measure(self) -> None:
-        """Measure for how long the oldest finished match should have been archived, whatever the reason is."""
+        """Measure for how long the oldest finished match should have been archived."""
         due_ms = self._clock_ms() - self._after_ms
         oldest = await self._store.due(ARCHIVE, due_ms, 1)
         self._metrics.archive_late(max(0, due_ms - oldest[0][1]) / 1_000 if oldest else 0)
