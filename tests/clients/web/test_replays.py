@@ -213,7 +213,7 @@ def test_a_replay_works_without_scripts(pages: str) -> None:
             for control, number in (("forward", first + 1), ("back", first), ("turn-forward", turn)):
                 await page.click(f"#{control}")
                 assert str(number) == await shown.get_attribute("data-at")
-            assert not await page.locator("#play").is_visible()
+            await page.wait_for_selector("#play", state="hidden")
             await page.locator("#slider").fill("0")
             await page.click(".scrub button")
             assert str(first) == await shown.get_attribute("data-at")
