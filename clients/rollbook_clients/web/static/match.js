@@ -4,7 +4,6 @@ import { patch } from "./patch.js";
 import { refresh } from "./play.js";
 import "./press.js";
 import * as queue from "./queue.js";
-import { play, sound } from "./sounds.js";
 import { follow } from "./stream.js";
 
 const live = document.getElementById("live");
@@ -23,6 +22,8 @@ let wasMine = document.getElementById("choose") !== null;
 let wasOver = document.getElementById("after") !== null;
 let wasAway = false;
 let wasAsked = false;
+let sounds = null;
+const play = (name, isSeen) => sounds?.play(name, isSeen);
 
 const table = () => document.getElementById("table");
 
@@ -50,7 +51,7 @@ queue.begin((fresh) => {
   if (sendingAt && steps !== 0 && sendingAt !== shownPosition()) rest();
   refresh();
   tick();
-});
+}, (name, isSeen) => play(name, isSeen));
 
 follow(live, {
   take(fresh, late) {
@@ -267,7 +268,11 @@ function keepSwitch(input, usual, set) {
 }
 
 keepSwitch(motionSwitch, "on", queue.pace);
-keepSwitch(soundSwitch, "off", (isOn) => sound(isOn, (waits) => { document.getElementById("sound-later").hidden = !waits; }));
+keepSwitch(soundSwitch, "off", async (isOn) => {
+  // Most visitors never load the sounds.
+  if (isOn) sounds ??= await import("./sounds.js");
+  sounds?.sound(soundSwitch.checked, (waits) => { document.getElementById("sound-later").hidden = !waits; });
+});
 
 function ring(text) {
   play("turn");

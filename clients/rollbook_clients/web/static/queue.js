@@ -1,6 +1,5 @@
 // The queue: boards, scores and log are shown one event after the other, each long enough to be seen. The awaited plate,
 // the clocks and the choices follow the newest event at once; a press on the board or a key ends the queue.
-import { play } from "./sounds.js";
 
 /** How long the board stays as it is after an event, by its kind; all others are followed by the next at once. */
 const HOLDS_MS = { throw: 700, step: 250, draw: 250, take: 500, place: 500 };
@@ -16,6 +15,7 @@ const PACED_IN_PLATES = [".score", ".unit", ".sub", ".front"];
 
 const root = document.documentElement;
 let draw = () => {};
+let play = () => {};
 let isOn = true;
 let newest = null;
 let shown = null;
@@ -32,9 +32,9 @@ function holdOf({ dataset }) {
   return dataset.motion === "throw" && isOwn ? OWN_THROW_MS : (HOLDS_MS[dataset.motion] ?? 0);
 }
 
-/** Show tables by `drawn(table)`, which makes the page equal to a table that belongs to the caller. */
-export function begin(drawn) {
-  draw = drawn;
+/** Show tables by `drawn(table)`, which makes the page equal to it, and play the sound of an event by `played`. */
+export function begin(drawn, played) {
+  [draw, play] = [drawn, played];
 }
 
 /** Turn the queue on or off. */
