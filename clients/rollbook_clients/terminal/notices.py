@@ -1,6 +1,6 @@
 """Messages to a player besides the log: time-outs, and the outcome of a choice."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from rollbook.match.fold import TURNS_TO_FORFEIT
@@ -80,3 +80,14 @@ class Notices:
         line = self._words(key, choice=choice)
         self.said = f"{self.said}\n{line}".strip()
         self._report(line)
+
+
+def turns_left(events: Sequence[Event], seat: int) -> int | None:
+    """The number of turns in a row after which a bot plays for the seat; None if its last turn did not time out."""
+    late = 0
+    for event in reversed(events):
+        if event.seat == seat and event.kind == "timed_out":
+            late += 1
+        elif event.seat == seat and event.kind == "chosen" and not event.message.chosen.by_caretaker:
+            break
+    return TURNS_TO_FORFEIT - late if 0 < late < TURNS_TO_FORFEIT else None

@@ -13,6 +13,7 @@ import structlog
 from markupsafe import Markup
 
 from rollbook.match.chain import Position
+from rollbook.replay_file.container import NotAReplay, read
 from rollbook.v1.match_pb2 import (
     MATCH_STATE_ABORTED,
     MATCH_STATE_GETTING_READY,
@@ -36,7 +37,9 @@ from rollbook_clients.sdk import (
     RollbookError,
 )
 from rollbook_clients.terminal.clocks import AwayPlayers, TickingClocks
+from rollbook_clients.terminal.film import Film, NotShown
 from rollbook_clients.terminal.known_game import KnownGame, known_game
+from rollbook_clients.terminal.notices import turns_left
 from rollbook_clients.terminal.rematch import RematchNews
 from rollbook_clients.web.changes import ChangingPart
 from rollbook_clients.web.effects import NO_EFFECT, effect_of
@@ -91,6 +94,8 @@ class FollowedMatch:
         """The error because of which the match cannot be followed; None if there is none."""
         self.news = RematchNews()
         """The rematch of this match once it is over; at the table of a rematch, the answers to it."""
+        self.film: Film | None = None
+        """The whole match once it is over; None before, and if it has no places."""
         self.may_be_asked = False
         """Whether news of a rematch may still come."""
         self._following: asyncio.Task[None] | None = None
@@ -169,6 +174,10 @@ class FollowedMatch:
         """`forfeited` or `resigned` if the seat left the match early; empty if no event so far shows it."""
         return next((event.kind for event in self._events if event.kind in GONE and event.seat == seat), "")
 
+    def turns_left(self, seat: int) -> int | None:
+        """The number of turns in a row after which a bot plays for the seat; None if the last one did not time out."""
+        return turns_left(self._events, seat)
+
     async def _follow(self) -> None:
         try:
             async with aclosing(self.match.watch(public_only=self.public_only, each_event=True)) as frames:
@@ -206,6 +215,7 @@ class FollowedMatch:
                 self.has_ended = True
                 await self._look()
                 self._follow_rematch(self.match)
+                await self._fetch_film()
             case _:
                 return
         self._show()
@@ -272,6 +282,13 @@ class FollowedMatch:
         self._seatings.clear()
         # The state may be ahead of the events that have arrived.
         self._clocks.compare(state.clocks)
+
+    async def _fetch_film(self) -> None:
+        """Fetch the finished match, for the places over time."""
+        if self.summary.HasField("places"):
+            with suppress(RollbookError, NotAReplay, NotShown):
+                data = await self.match.replay(public_only=self.public_only)
+                self.film = await asyncio.to_thread(lambda: Film(read(data).replay))
 
     def _follow_rematch(self, before: Match) -> None:
         """Follow the rematch of this match, for the players of the match before."""

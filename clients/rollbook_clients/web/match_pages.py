@@ -15,8 +15,10 @@ from rollbook.match.chain import Position
 from rollbook.v1.games_pb2 import Choice
 from rollbook.v1.table_pb2 import PERSPECTIVE_KIND_SEAT
 from rollbook_clients.sdk import MovedOn, NotFound, OutcomeUnknown, Unreachable
+from rollbook_clients.terminal.clocks import DAY
 from rollbook_clients.web.admission import code_of, follow_match, invitation, keep_invitation, match_id_of, match_of
-from rollbook_clients.web.scenes import help_of, scene
+from rollbook_clients.web.qr import draw_qr
+from rollbook_clients.web.scenes import help_of, scene, short_of
 from rollbook_clients.web.stream_pages import table_part
 from rollbook_clients.web.visit import Visit
 
@@ -38,6 +40,8 @@ async def _show_match(visit: Visit) -> Response:
         picked = _read_picked(visit)
         now = scene(tail, visit.words, picked)
         eyes = visit.request.query_params.get("eyes", "")
+        link = invitation(visit, code_of(visit))
+        is_host = now.is_open and now.own is not None
         return visit.show(
             "match.html",
             scene=now,
@@ -48,8 +52,10 @@ async def _show_match(visit: Visit) -> Response:
             at="" if picked else table_part(visit.page, visit.words, tail).at,
             people=visit.request.query_params.get("people") == "yes",
             code=code_of(visit),
-            link=invitation(visit, code_of(visit)),
+            link=link,
+            qr=draw_qr(link, visit.words("table.invite")) if is_host else "",
             help=help_of(tail, visit.words),
+            short=short_of(tail, visit.words),
         )
 
 
@@ -141,6 +147,17 @@ async def add_bot(visit: Visit) -> Response:
     return visit.go(f"/matches/{match_id}")
 
 
+async def wait_for_people(visit: Visit) -> Response:
+    """Move from a table that bots will join to one for people only."""
+    await visit.form()
+    match = await visit.page.visitors.match(visit.visitor, match_id_of(visit), code_of(visit))
+    summary = (await match.state()).summary
+    await match.leave()
+    table, is_slow = await visit.page.visitors.table(visit.visitor), summary.turn_seconds >= DAY
+    name = visit.visitor.name or None
+    return visit.go(f"/matches/{(await table.sit_now(summary.game, slow=is_slow, people_only=True, name=name)).id}")
+
+
 async def rematch(visit: Visit) -> Response:
     """Join the rematch, or open it if this is the first player to ask."""
     await visit.form()
@@ -174,6 +191,7 @@ ROUTES: Final = (
     ("POST", "/matches/{match_id}/choose", choose),
     ("POST", "/matches/{match_id}/join", join),
     ("POST", "/matches/{match_id}/bot", add_bot),
+    ("POST", "/matches/{match_id}/people", wait_for_people),
     ("POST", "/matches/{match_id}/rematch", rematch),
     ("POST", "/matches/{match_id}/decline", decline),
     ("POST", "/matches/{match_id}/leave", leave),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from markupsafe import Markup
@@ -19,14 +20,16 @@ from rollbook.v1.match_pb2 import (
     MatchSummary,
 )
 from rollbook_clients.sdk.lobby import OVER, abort_reason
-from rollbook_clients.terminal.clocks import DAY, away_text, until_ms
+from rollbook_clients.terminal.clocks import DAY, away_text, clock_name, until_ms
+from rollbook_clients.terminal.film import Film
 from rollbook_clients.terminal.known_game import KnownGame, bot_mark
 from rollbook_clients.terminal.screens.play_now import unready
-from rollbook_clients.web.effects import FELT
 from rollbook_clients.web.followed import FollowedMatch
 from rollbook_clients.web.log import mark_up
+from rollbook_clients.web.motion import Motion, motion_of
 from rollbook_clients.web.surface import ShownPlayer, Surface, score_of, sign_of, surface
-from rollbook_replays.games.presentation import Menu, MenuEntry, Picking, differing
+from rollbook_clients.web.timeline import Scale, outline_of, strip
+from rollbook_replays.games.presentation import Menu, MenuEntry, Picking, differing, option_name, option_value
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
 from rollbook_replays.narration import abort_sentence
@@ -45,6 +48,14 @@ class ChoiceEntry:
     """The encoded choice; empty for a heading and for a choice that is impossible."""
     touches: str
     entries: tuple[ChoiceEntry, ...]
+    says: str = ""
+    """A sentence for the board while the choice is considered."""
+    is_careful: bool = False
+    """Whether a finger has to confirm it."""
+    is_instead: bool = False
+    """Whether it does something else with picked pieces than the offers."""
+    variant: str = ""
+    """`yes` for the second of two choices that touch the same things, `no` for the first, else empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +67,8 @@ class ShownPiece:
     is_picked: bool
     fits: bool
     """Whether it is part of a choice that is legal at once."""
-
-
-@dataclass(frozen=True, slots=True)
-class Motion:
-    """How browsers show the last event."""
-
     kind: str
-    seat: int | None
-    banner: Markup
-    """The line over the board; empty if there is none."""
-    goes_on: bool
-    """Whether the viewer's turn goes on without a choice: chance decides next, and its event follows at once."""
+    """What it shows, as pieces of different kinds do not go together; empty if it goes with all kinds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,10 @@ class Scene:
     newest: Markup
     """The newest sentence of the log."""
     status: str
+    hint: str
+    """The next step of the turn in a sentence; empty if it is another one's turn."""
+    switch: str
+    """The label of the switch between two choices that touch the same things; empty if there are none."""
     is_own_turn: bool
     players: tuple[ShownPlayer, ...]
     choices: tuple[ChoiceEntry, ...]
@@ -94,6 +99,8 @@ class Scene:
     log: Markup
     own: int | None
     is_open: bool
+    settings: tuple[str, ...]
+    """Clock and options of an open match, in words."""
     is_running: bool
     is_over: bool
     has_won: bool
@@ -107,6 +114,10 @@ class Scene:
     """The names of the winners; empty while there are none."""
     ranking: tuple[ShownPlayer, ...]
     """The players by place; empty while there are no places."""
+    own_place: int | None
+    """The place of the viewer; None for a spectator, and while there are no places."""
+    strip: Markup
+    """The places over time; empty while the match runs."""
     is_away: bool
     motion: Motion
     bots_ms: int | None
@@ -124,7 +135,8 @@ def scene(tail: FollowedMatch, words: Words, picked: Iterable[int] = ()) -> Scen
     seating, summary = tail.seating(words), tail.summary
     is_over = tail.has_ended or summary.state in OVER
     players = _players(tail, seating, words, is_over=is_over)
-    pieces, choices = _choices(tail, seating, set(picked))
+    menu = _menu(tail, seating)
+    pieces, choices = _choices(tail, menu, set(picked))
     position = tail.position
     ranking = tuple(sorted((each for each in players if each.place), key=lambda each: each.place or 0))
     own = None if tail.own is None else players[tail.own] if tail.own < len(players) else None
@@ -137,6 +149,8 @@ def scene(tail: FollowedMatch, words: Words, picked: Iterable[int] = ()) -> Scen
         sequence=0 if position is None else position.sequence,
         surface=_surface(tail, seating),
         status=_status(tail, seating, words),
+        hint=_hint(menu, seating.words),
+        switch=_switch(menu, choices, seating.words),
         is_own_turn=bool(choices or pieces),
         players=players,
         choices=choices,
@@ -147,6 +161,7 @@ def scene(tail: FollowedMatch, words: Words, picked: Iterable[int] = ()) -> Scen
         newest=tail.newest(words),
         own=tail.own,
         is_open=summary.state == MATCH_STATE_OPEN,
+        settings=tuple(_settings(tail, seating, words)) if summary.state == MATCH_STATE_OPEN else (),
         is_running=summary.state == MATCH_STATE_RUNNING and not tail.has_ended,
         is_over=is_over,
         has_won=own is not None and own.place == 1,
@@ -155,8 +170,10 @@ def scene(tail: FollowedMatch, words: Words, picked: Iterable[int] = ()) -> Scen
         is_slow=summary.turn_seconds >= DAY,
         winners=words.both([player.name for player in ranking if player.place == 1] or [""]),
         ranking=ranking,
+        own_place=None if own is None else own.place,
+        strip=_strip(tail.film, seating),
         is_away=tail.is_away,
-        motion=_motion(tail, seating, words),
+        motion=motion_of(tail, seating, words),
         bots_ms=until_ms(summary.bots_at_ms) if summary.bots_at_ms else None,
         waited_for="" if is_over else "".join(tail.news.waited_for(words, "")),
         kept_ms=tail.news.left_ms,
@@ -164,18 +181,22 @@ def scene(tail: FollowedMatch, words: Words, picked: Iterable[int] = ()) -> Scen
     )
 
 
-def _motion(tail: FollowedMatch, seating: Seating, words: Words) -> Motion:
-    own = tail.own
-    goes_on = own is not None and tail.on_turn == own and tail.legal is None and not tail.leaving_reason(own)
-    effect, banner = tail.effect, Markup()
-    if effect.kind in FELT:
-        banner = Markup.escape(effect.say(effect.line, seating)) if effect.line else tail.newest(words)
-    return Motion(effect.kind, effect.seat, banner, goes_on)
+def _strip(film: Film | None, seating: Seating) -> Markup:
+    """The places over a whole match; empty without a film."""
+    if film is None:
+        return Markup()
+    outline = outline_of(film)
+    return strip(outline, Scale(outline.first, len(film), is_whole=True), seating)
 
 
 def help_of(tail: FollowedMatch, words: Words) -> str:
     """A summary of the game's rules; empty if the game is unknown."""
     return "" if tail.known is None else words.also(tail.known.shown.texts)("help")
+
+
+def short_of(tail: FollowedMatch, words: Words) -> list[str]:
+    """The game in three sentences; empty if the game is unknown."""
+    return [] if tail.known is None else words.also(tail.known.shown.texts)("short").split("\n")
 
 
 def title(summary: MatchSummary, known: KnownGame | None) -> str:
@@ -232,20 +253,65 @@ def _players(tail: FollowedMatch, seating: Seating, words: Words, *, is_over: bo
     )
 
 
-def _choices(
-    tail: FollowedMatch, seating: Seating, picked: set[int]
-) -> tuple[tuple[ShownPiece, ...], tuple[ChoiceEntry, ...]]:
+def _menu(tail: FollowedMatch, seating: Seating) -> Menu:
     if tail.legal is None or tail.own is None or tail.known is None or tail.view is None:
-        return (), ()
-    menu: Menu = tail.known.menu(tail.view, tail.legal.message, seating)
+        return ()
+    return tail.known.menu(tail.view, tail.legal.message, seating)
+
+
+def _choices(
+    tail: FollowedMatch, menu: Menu, picked: set[int]
+) -> tuple[tuple[ShownPiece, ...], tuple[ChoiceEntry, ...]]:
     if not isinstance(menu, Picking):
-        return (), tuple(_entry(entry, tail, f"choice-{n}") for n, entry in enumerate(menu, 1))
+        return (), _pair([_entry(entry, tail, f"choice-{n}") for n, entry in enumerate(menu, 1)])
+    names = {piece.name: mark_up(piece.text) for piece in menu.pieces}
+    offered = {thing for entry in menu.offers for thing in _things(entry, tail)}
+    kinds = {text.striptags() for name, text in names.items() if f"die-{name}" in offered}
     pieces = tuple(
-        ShownPiece(piece.name, mark_up(piece.text), piece.name in picked, piece.name in menu.fitting)
-        for piece in menu.pieces
+        ShownPiece(
+            name, text, name in picked, name in menu.fitting, said if (said := text.striptags()) in kinds else ""
+        )
+        for name, text in names.items()
     )
-    entries = menu.entries(sorted(picked)) if picked else menu.offers
-    return pieces, tuple(_entry(entry, tail, f"choice-{n}") for n, entry in enumerate(entries, 1))
+    # With nothing to offer, all pieces together are the first choice.
+    wanted = sorted(picked) if picked or menu.offers else sorted(menu.fitting)
+    entries = menu.entries(wanted) if wanted else menu.offers
+    return pieces, tuple(
+        replace(_entry(entry, tail, f"choice-{n}"), is_instead=_is_instead(entry, menu))
+        for n, entry in enumerate(entries, 1)
+        if picked or entry.choice is not None
+    )
+
+
+def _is_instead(entry: MenuEntry, menu: Picking) -> bool:
+    """Whether the choice of an entry is of another kind than those that the menu offers."""
+    return entry.choice is not None and not any(isinstance(entry.choice, type(each.choice)) for each in menu.offers)
+
+
+def _pair(choices: Sequence[ChoiceEntry]) -> tuple[ChoiceEntry, ...]:
+    """The choices, with neighbours marked that touch the same things."""
+    paired = list(choices)
+    for number, (one, other) in enumerate(pairwise(choices)):
+        if one.touches and one.touches == other.touches:
+            paired[number], paired[number + 1] = replace(one, variant="no"), replace(other, variant="yes")
+    return tuple(paired)
+
+
+def _hint(menu: Menu, words: Words) -> str:
+    """The next step of the turn, by the kind of the first choice; empty if the game has no words for it."""
+    if not menu:
+        return ""
+    first = next(iter(choices_of(menu)), None)
+    key = f"task.{'picking' if first is None else type(first).__name__.lower()}"
+    return words(key) if key in words else ""
+
+
+def _switch(menu: Menu, choices: Sequence[ChoiceEntry], words: Words) -> str:
+    """The label of the switch between two choices that touch the same things; empty if there are none."""
+    if not any(choice.variant for choice in choices):
+        return ""
+    key = f"switch.{type(next(iter(choices_of(menu)))).__name__.lower()}"
+    return words(key) if key in words else ""
 
 
 def choices_of(menu: Menu) -> Iterable[Any]:
@@ -274,14 +340,23 @@ def _touches(choices: Iterable[ChoiceEntry]) -> Iterable[str]:
         yield from _touches(choice.entries)
 
 
+def _things(entry: MenuEntry, tail: FollowedMatch) -> tuple[str, ...]:
+    if entry.choice is None or tail.known is None:
+        return ()
+    return tail.known.shown.touched(tail.view, entry.choice)
+
+
 def _entry(entry: MenuEntry, tail: FollowedMatch, name: str) -> ChoiceEntry:
-    value, touches = "", ""
+    value, is_careful = "", False
     if entry.choice is not None and tail.known is not None:
         message = tail.known.choice(entry.choice).SerializeToString(deterministic=True)
         value = base64.urlsafe_b64encode(message).decode()
-        touches = " ".join(tail.known.shown.touched(tail.view, entry.choice))
-    inside = tuple(_entry(each, tail, f"{name}-{n}") for n, each in enumerate(entry.entries, 1))
-    return ChoiceEntry(name, entry.label, entry.brief, entry.note, value, touches, inside)
+        is_careful = isinstance(entry.choice, tail.known.shown.careful)
+    inside = _pair([_entry(each, tail, f"{name}-{n}") for n, each in enumerate(entry.entries, 1)])
+    things = " ".join(_things(entry, tail))
+    return ChoiceEntry(
+        name, entry.label, entry.brief, entry.note, value, things, inside, entry.says, is_careful=is_careful
+    )
 
 
 def _status(tail: FollowedMatch, seating: Seating, words: Words) -> str:
@@ -310,5 +385,20 @@ def _notes(tail: FollowedMatch, seating: Seating, words: Words) -> Iterable[str]
         yield from differing(tail.known.rules, seating.options, seating.words)
     if summary.spectator_delay_seconds and tail.own is None and summary.state not in OVER:
         yield words("table.delayed", seconds=summary.spectator_delay_seconds)
+    for seat in range(len(summary.seats)) if summary.state == MATCH_STATE_RUNNING else ():
+        if seat != tail.own and (left := tail.turns_left(seat)) is not None:
+            yield words(f"table.turns_left.{'one' if left == 1 else 'many'}", count=left, name=seating.name(seat))
     if summary.dice_fixed:
         yield words("table.fixed")
+
+
+def _settings(tail: FollowedMatch, seating: Seating, words: Words) -> Iterable[str]:
+    """The clock and all options, in words."""
+    yield clock_name(tail.summary.turn_seconds, words)
+    for option in () if tail.known is None else tail.known.rules.options:
+        value = seating.options[option.name]
+        said = (
+            words("yes" if value else "no") if isinstance(value, bool) else option_value(option, value, seating.words)
+        )
+        yield f"{option_name(option, seating.words)}: {said}"
+    yield words("table.checkable")

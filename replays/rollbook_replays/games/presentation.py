@@ -37,6 +37,8 @@ class MenuEntry:
     """An explanation of the choice for beginners, shown while the cursor is on the line."""
     spots: tuple[str, ...] = ()
     """The names of the board's spots that the choice affects; a click on one of them leads to this line."""
+    says: str = ""
+    """A sentence for the board while the choice is considered; empty if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +192,8 @@ class Presentation:
     """Returns how a move is shown; the views of the moment may be None."""
     lesson: Lesson | None = None
     """A turn step by step and the odds, for the page of the rules; None for a game without."""
+    careful: tuple[type, ...] = ()
+    """The kinds of choices that a finger has to confirm, such as a pass."""
 
 
 def group(label: str, note: str, entries: list[MenuEntry]) -> MenuEntry:

@@ -21,6 +21,8 @@ SHEET: Final = """
 .flag, .pawn, .stamp { pointer-events: none; } .hit { fill: #fff; fill-opacity: 0; }
 .flag { fill: #f4efe4; fill-opacity: .5; }
 .pawn { fill: #f8f0e0; stroke: #24262a; stroke-width: 2; }
+.says { pointer-events: none; }
+.ghost { fill: #fff; fill-opacity: .75; stroke-dasharray: 3 2.5; }
 .under { fill: #ad9e7e; } .top { fill: #f9f3e6; stroke: #8f8266; stroke-width: 1; }
 .die { filter: drop-shadow(0 3px 2px #0007); }
 .pip { fill: var(--ink); } .pips { fill: none; stroke: var(--ink); stroke-width: 11.2; stroke-linecap: round; }

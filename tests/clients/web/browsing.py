@@ -286,9 +286,9 @@ class Person:
         if count := await page.locator("#pieces input").count():
             name = await page.locator("#pieces input").nth(random.randrange(count)).get_attribute("data-thing")
             await page.locator(f"#things #{name}").click()
-            await page.wait_for_selector("#choices-list:not([aria-busy]) button")
+            await page.wait_for_selector("#choices-list:not([aria-busy]) button:visible")
         await page.evaluate("for (const each of document.querySelectorAll('#choices-list details')) each.open = true")
-        buttons = page.locator("#choices-list button")
+        buttons = page.locator("#choices-list button:visible")
         await buttons.nth(random.randrange(await buttons.count())).click()
         moved_on = "before => Number(document.getElementById('table').dataset.position) > before"
         await page.wait_for_function(moved_on, arg=before)

@@ -12,11 +12,8 @@ import pytest
 from playwright.async_api import Browser
 
 from rollbook.rules.catalogue import current
-from rollbook_clients.web.scenes import choices_of
-from rollbook_replays.games import presentation
 from tests.clients.web.browsing import STEADY, Person, chromium, needs_chromium, served_page
 from tests.clients.web.test_page import of_every_game, sat_down
-from tests.replays.games.stage import choosing, menu_of
 
 SEED: Final = int(os.environ.get("ROLLBOOK_SEED", "4"))
 SIZES: Final = ((1440, 900), (390, 844))
@@ -33,8 +30,11 @@ PRESSABLE: Final = """() => {
     plain: [...document.querySelectorAll("#choices-list button[data-touches='']")].filter(shown).map((each) => each.id),
     ready: document.getElementById("primary")?.dataset.choice !== undefined,
     lit: [...new Set(names("lit"))].sort(),
-    touched: [...new Set([...document.querySelectorAll("#choices-list button[data-touches]")]
-      .flatMap((each) => each.dataset.touches.split(" ")))].filter(Boolean).sort(),
+    legal: [...new Set(document.getElementById("pieces")
+      ? [...document.querySelectorAll("#pieces [data-fits]")].map((each) => each.dataset.thing)
+      : [...document.querySelectorAll("#choices-list button[data-touches]")]
+        .flatMap((each) => each.dataset.touches.split(" ")).filter((name) => name && !name.startsWith("+")))].sort(),
+    alike: document.getElementById("choices-list").dataset.alike.split(" ").map((pair) => pair.split("=")[0]),
   };
 }"""
 """The things that glow and are not held, the choices that touch nothing, and whether the primary button is ready."""
@@ -69,6 +69,8 @@ async def play_on_the_board(person: Person, random: Random) -> bool:
         return False
     before = await person.position
     await page.wait_for_function(STEADY)
+    first: dict[str, Any] = await page.evaluate(PRESSABLE)
+    assert first["legal"] == [name for name in first["lit"] if name not in first["alike"]], "light is what is legal"
     for _ in range(MOST_PRESSES):
         if await person.position > before or not await page.locator("#choose").count():
             return True
@@ -116,31 +118,3 @@ def test_a_match_is_played_on_the_board(game: str, tmp_path: Path) -> None:
             assert [] == [error for person in people for error in person.errors]
 
     asyncio.run(scenario())
-
-
-@pytest.mark.parametrize("game", current())
-def test_every_legal_choice_can_be_pressed(game: str) -> None:
-    """The things of the choices that the page gets are those of all legal choices, at every turn of a match."""
-    shown = presentation(game)
-    turns = 0
-    for seat, match in choosing(game, current()[game].seats[-1]):
-        view: Any = match.game.view(match.state, seat)
-        legal: Any = match.game.legal(match.state)
-        menu = menu_of(match, seat)
-        offered = {thing for choice in choices_of(menu) for thing in shown.touched(view, choice)}
-        if isinstance(menu, tuple):
-            assert {thing for choice in legal for thing in shown.touched(view, choice)} == offered | alike(
-                shown, view, offered
-            )
-        else:
-            played = {die for offer in legal.plays for die in offer.dice}
-            doubles = set(legal.doubles) if played else set()
-            assert menu.fitting == (played | doubles or set(legal.rerolls))
-            assert offered <= {f"die-{piece}" for piece in menu.fitting}
-        turns += 1
-    assert turns > 10
-
-
-def alike(shown: Any, view: Any, offered: set[str]) -> set[str]:
-    """The things that count as one of these."""
-    return {thing for group in shown.alike(view) if offered & set(group) for thing in group}

@@ -69,7 +69,7 @@ def test_a_tap_previews_and_a_second_one_sends(tmp_path: Path) -> None:
         await page.wait_for_selector("#primary[data-choice=choice-1]")
         assert [] == sent
         await page.keyboard.press("Escape")
-        await page.wait_for_selector("#primary:not([data-choice])")
+        await page.wait_for_selector("#primary[data-choice=choice-1] :not(.again)")
         [field, *_] = (await choice.get_attribute("data-touches") or "").split()
         await page.locator(f"#{field}").tap()
         await page.wait_for_selector(f"#{field}.held")

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from rollbook.rules.allie_gator.moves import Snap
 from rollbook_replays.games.allie_gator.board import PALETTE, board
 from rollbook_replays.games.allie_gator.charts import charts
 from rollbook_replays.games.allie_gator.effect import effect
@@ -29,4 +30,5 @@ PRESENTATION: Final = Presentation(
     highlight=highlight,
     effect=effect,
     lesson=LESSON,
+    careful=(Snap,),
 )

@@ -41,7 +41,8 @@ def _number(view: View, choice: Number, seating: Seating) -> MenuEntry:
     label = words("menu.number", card=choice.card, pile=_pile(choice.pile, seating))
     spots = (f"card{choice.card}", f"pile{choice.pile}")
     brief = f"{choice.card} → {_pile(choice.pile, seating)}"
-    return MenuEntry(label, note, choice, brief=brief, about=words("menu.number.about"), spots=spots)
+    says = words("menu.number.says", card=choice.card, count=left)
+    return MenuEntry(label, note, choice, brief=brief, about=words("menu.number.about"), spots=spots, says=says)
 
 
 def _reverse(_view: View, choice: Reverse, seating: Seating) -> MenuEntry:

@@ -131,6 +131,7 @@ def _room(pile: Pile, own: tuple[Card, ...]) -> Iterator[Shape]:
     left, length = BAR[0] - 280, BAR[1]
     step = length / HIGHEST_NUMBER
     yield shape("rect", x=left, y=-9, width=length, height=18, rx=9, classes="bar")
+    yield label("", left + length / 2, 66, 21, "says on-cloth strong")
     if not pile.targets:
         return
     low, high = pile.cards[-1] if pile.cards else 0, pile.targets[-1]

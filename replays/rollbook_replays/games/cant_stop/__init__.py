@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from rollbook.rules.cant_stop.moves import Stop
 from rollbook_replays.games.cant_stop.board import PALETTE, board
 from rollbook_replays.games.cant_stop.charts import charts
 from rollbook_replays.games.cant_stop.effect import effect
@@ -29,4 +30,5 @@ PRESENTATION: Final = Presentation(
     highlight=highlight,
     effect=effect,
     lesson=LESSON,
+    careful=(Stop,),
 )

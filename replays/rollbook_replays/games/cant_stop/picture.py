@@ -42,7 +42,8 @@ def picture(view: View, words: Words) -> Picture:
     """The board, the dice, and the columns that each seat has won."""
     seat = -1 if view.seat is None else view.seat
     columns = [_column(column, seat, 33 + number * ACROSS) for number, column in enumerate(view.columns)]
-    zones = [Zone("board", *BOARD, tuple(columns))]
+    ghost = shape("defs", shape("path", id="ghost", d=PAWN, classes="pawn ghost"))
+    zones = [Zone("board", *BOARD, (ghost, *columns))]
     if view.dice:
         zones.append(dice_row(("", pips(face)) for face in view.dice))
     seats = len(view.columns[0].markers)

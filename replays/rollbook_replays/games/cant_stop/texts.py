@@ -44,6 +44,8 @@ TEXTS: Final[Texts] = {
         "menu.stop.note": "keeps {steps}",
         "menu.stop.about": "Your runners become markers, and the next player throws.",
         "menu.wins": "wins column {columns}",
+        "task.advance": "Pick where to climb.",
+        "task.roll": "Throw again, or stop and keep your steps.",
         "told.rolls_on": "{name} throws again",
         "told.bust": "{name} busts!",
         "told.bust.cost": "Bust! {name} threw {dice} and lost {count}",
@@ -60,6 +62,9 @@ TEXTS: Final[Texts] = {
         "differs.hasty": "hasty runners",
         "differs.free_fields": "stopping on free fields only",
         "motto": "Climb, or lose the climb.",
+        "short": "Throw four dice, make two pairs, and climb in the columns that they add up to.\n"
+        "Stop, and your climb counts; or throw again, and lose it all if no pair fits.\n"
+        "Reach the top of three columns first, and you win.",
         "help": """\
 Four dice make two pairs, in any way; the sums are the columns where your
 three runners (●) advance. After each advance: throw again, or stop. Stopping
@@ -105,6 +110,8 @@ this turn is lost. The top of a column wins it; enough columns win the match."""
         "menu.stop.note": "sichert {steps}",
         "menu.stop.about": "Deine Läufer werden zu Spielsteinen, und der Nächste würfelt.",
         "menu.wins": "gewinnt Spalte {columns}",
+        "task.advance": "Wähle, wo du vorrückst.",
+        "task.roll": "Würfle weiter, oder hör auf und sichere.",
         "told.rolls_on": "{name} würfelt weiter",
         "told.bust": "{name} verliert alles in diesem Zug!",
         "told.bust.cost": "Pech! {name} würfelte {dice} und verlor {count}",
@@ -121,6 +128,9 @@ this turn is lost. The top of a column wins it; enough columns win the match."""
         "differs.hasty": "Läufer schnellstmöglich",
         "differs.free_fields": "Aufhören nur auf freien Feldern",
         "motto": "Steig auf, oder fall zurück.",
+        "short": "Würfle vier Würfel, bilde zwei Paare und rücke in den Spalten ihrer Summen vor.\n"
+        "Hör auf, dann zählt es; oder würfle weiter und verliere alles, wenn kein Paar passt.\n"
+        "Wer zuerst drei Spalten schafft, gewinnt.",
         "help": """\
 Vier Würfel ergeben zwei Paare; ihre Summen sagen, in welchen Spalten deine
 drei Läufer (●) vorrücken. Danach: weiterwürfeln oder aufhören. Wer aufhört,

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from rollbook.rules.raffzahn.moves import Pass, Surrender
 from rollbook_replays.games.presentation import Presentation
 from rollbook_replays.games.raffzahn.board import PALETTE, board
 from rollbook_replays.games.raffzahn.charts import charts
@@ -29,4 +30,5 @@ PRESENTATION: Final = Presentation(
     highlight=highlight,
     effect=effect,
     lesson=LESSON,
+    careful=(Pass, Surrender),
 )

@@ -49,6 +49,7 @@ TEXTS: Final[Texts] = {
         "menu.announce": "Announce tile {tile}",
         "menu.take.open": "Take tile {tile}, face up",
         "menu.take.safe": "Take tile {tile}, face down",
+        "switch.take": "face down",
         "menu.take.open.about": "Face up, others can take it from you when they throw its number.",
         "menu.take.safe.about": "Face down, it cannot be taken. Throw its number yourself, and it is turned face up.",
         "menu.in_the_middle": "in the middle",
@@ -58,6 +59,9 @@ TEXTS: Final[Texts] = {
         "menu.pass.about": "You take nothing, and lose nothing.",
         "menu.surrender": "Give up {tiles}",
         "menu.surrender.about": "A miss costs 3 teeth. No change is given: tiles worth more are lost whole.",
+        "task.take": "Take the tile, or throw dice again.",
+        "task.roll": "Pick dice to throw again.",
+        "task.surrender": "Pick tiles to give up: 3 teeth or more.",
         "told.throws_sum": "{name} throws {dice} = {sum}",
         "told.rotten_tooth": "a rotten tooth",
         "picture.rotten_tooth": "rotten tooth",
@@ -82,6 +86,9 @@ TEXTS: Final[Texts] = {
         "differs.edition.original": "original edition",
         "differs.announce": "with announcements",
         "motto": "Throw the number, take the tile. Or steal it.",
+        "short": "Throw three dice up to three times: yellow plus blue is the tile that you can take.\n"
+        "Take it from the middle, or from a player who has it face up.\n"
+        "Most teeth win when the middle is empty.",
         "help": """\
 Up to three throws; yellow plus blue names a tile, a star counts 0. Take it
 from the middle, or where it lies open in front of another (hit). With three
@@ -134,6 +141,7 @@ the turn. Most teeth win when the middle is empty.""",
         "menu.announce": "Plättchen {tile} ansagen",
         "menu.take.open": "Plättchen {tile} ungeschützt nehmen",
         "menu.take.safe": "Plättchen {tile} geschützt nehmen",
+        "switch.take": "geschützt",
         "menu.take.open.about": "Ungeschützt kann es dir nehmen, wer seine Zahl würfelt.",
         "menu.take.safe.about": "Geschützt nimmt es dir niemand. Würfelst du selbst seine Zahl, wird es aufgedeckt.",
         "menu.in_the_middle": "in der Tischmitte",
@@ -143,6 +151,9 @@ the turn. Most teeth win when the middle is empty.""",
         "menu.pass.about": "Du bekommst nichts und verlierst nichts.",
         "menu.surrender": "Plättchen {tiles} abgeben",
         "menu.surrender.about": "Ein Fehltreffer kostet 3 Zähne. Herausgegeben wird nichts.",
+        "task.take": "Nimm das Plättchen, oder würfle neu.",
+        "task.roll": "Wähle Würfel zum Neuwerfen.",
+        "task.surrender": "Wähle Plättchen zum Abgeben: mindestens 3 Zähne.",
         "told.throws_sum": "{name} würfelt {dice} = {sum}",
         "told.rotten_tooth": "einen faulen Zahn",
         "picture.rotten_tooth": "fauler Zahn",
@@ -167,6 +178,9 @@ the turn. Most teeth win when the middle is empty.""",
         "differs.edition.original": "Originalausgabe",
         "differs.announce": "mit Ansage",
         "motto": "Wirf die Zahl, nimm den Stein. Oder stiehl ihn.",
+        "short": "Würfle bis zu dreimal: Gelb plus Blau ist das Plättchen, das du nehmen kannst.\n"
+        "Nimm es aus der Mitte, oder von einem Spieler, bei dem es offen liegt.\n"
+        "Ist die Mitte leer, gewinnen die meisten Zähne.",
         "help": """\
 Bis zu drei Würfe; Gelb plus Blau nennt ein Plättchen, ein Stern zählt 0.
 Beutetreffer: aus der Tischmitte oder ungeschützt bei Mitspielern nehmen. Wer

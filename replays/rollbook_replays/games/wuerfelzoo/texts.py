@@ -111,6 +111,13 @@ TEXTS: Final[Texts] = {
         "picking.reroll": "Throw again: {dice}",
         "picking.reroll.none": "Throw again: pick dice first",
         "picking.reroll.about": "Lay nothing: the picked dice are thrown again, and your turn ends.",
+        "task.play": "Play glowing dice, or throw dice again.",
+        "task.picking": "Nothing fits: throw dice again.",
+        "task.bear": "Pick a die to throw again.",
+        "task.boar": "Pick a die of yours, then another's.",
+        "task.fox": "Pick a die to remove.",
+        "task.squirrel": "Pick who draws a die.",
+        "task.worm": "Pick a die of yours, then who gets it.",
         "told.draws": "{name} draws {dice}",
         "told.lays": "{name} lays {dice}",
         "told.rerolls": "{name} throws again: {dice}",
@@ -124,6 +131,9 @@ TEXTS: Final[Texts] = {
         "differs.rounds_to": "to {value} points",
         "differs.box": "with the box",
         "motto": "Get rid of your animals first.",
+        "short": "Play more animals than the last player did, or as many of a larger one, or throw dice again.\n"
+        "Every animal but the elephant lets you do something to dice on the table.\n"
+        "The first without dice wins the round; all others count penalty points.",
         "help": """\
 Get rid of your dice. Lay animals of one species: more of the same, or as many
 of a larger one (elephant, bear, boar, fox, squirrel, worm); into an empty
@@ -237,6 +247,13 @@ wins the round; what the others still have are penalty points.""",
         "picking.reroll": "Neu würfeln: {dice}",
         "picking.reroll.none": "Neu würfeln: erst Würfel auswählen",
         "picking.reroll.about": "Nichts ausspielen: Die gewählten Würfel werden neu geworfen, dein Zug endet.",
+        "task.play": "Lege leuchtende Würfel, oder wirf neu.",
+        "task.picking": "Nichts passt: Wirf Würfel neu.",
+        "task.bear": "Wähle einen Würfel zum Neuwerfen.",
+        "task.boar": "Wähle einen eigenen, dann einen fremden Würfel.",
+        "task.fox": "Wähle einen Würfel, der weg soll.",
+        "task.squirrel": "Wähle, wer einen Würfel zieht.",
+        "task.worm": "Wähle einen eigenen Würfel, dann wer ihn bekommt.",
         "told.draws": "{name} zieht {dice}",
         "told.lays": "{name} spielt aus: {dice}",
         "told.rerolls": "{name} wirft neu: {dice}",
@@ -250,6 +267,9 @@ wins the round; what the others still have are penalty points.""",
         "differs.rounds_to": "bis {value} Punkte",
         "differs.box": "mit Schachtel",
         "motto": "Werde deine Tiere als Erster los.",
+        "short": "Lege mehr Tiere als dein Vorgänger oder gleich viele größere, oder wirf Würfel neu.\n"
+        "Jedes Tier außer dem Elefanten darf danach etwas mit Würfeln auf dem Tisch tun.\n"
+        "Wer keine Würfel mehr hat, gewinnt die Runde; alle anderen zählen Minuspunkte.",
         "help": """\
 Werde deine Würfel los. Spiele Tiere einer Art aus: mehr von derselben oder
 gleich viele einer größeren (Elefant, Bär, Wildschwein, Fuchs, Eichhörnchen,
