@@ -103,7 +103,7 @@ class Film:
             if not isinstance(event, Opened):
                 match.take(event)
             move = event.choice if isinstance(event, Chosen) else event.outcome if isinstance(event, Happened) else None
-            yield move, self.game.view(match.state, Watcher.JUDGE), self.game.places(match.state)
+            yield move, self.game.view(match.state, Watcher.JUDGE), match.places()
 
     def scene(self, position: int, perspective: Perspective) -> tuple[Any, Spotlight]:
         """The view at this position, and a spotlight on what the last choice and its outcomes changed."""

@@ -25,6 +25,7 @@ CUT: Final = """() => [...document.querySelectorAll("#players .sub, #end *, .bot
 """Script that returns the texts that are cut off, other than names."""
 ELSEWHERE: Final = "before => location.href !== before && document.getElementById('table')"
 LESS: Final = "left => document.querySelector('.plate.free [data-left]').textContent < left"
+SIGNS: Final = "[...document.querySelectorAll('#strip .mark')].map((each) => each.getBoundingClientRect().top)"
 BELOW: Final = """() => [...document.querySelectorAll("#end button, #end a, #end li, #end #timeline")]
   .filter((each) => each.getBoundingClientRect().bottom > innerHeight).map((each) => each.outerHTML.slice(0, 120))"""
 
@@ -88,6 +89,8 @@ def test_the_end_card_shows_the_places_and_what_can_be_done_next(tmp_path: Path)
                 await person.page.wait_for_selector("#end #timeline .line")
                 assert 2 == await person.page.locator("#end #timeline .line").count()
                 assert 2 == await person.page.locator("#end .places li .sign").count()
+                heights = await person.page.evaluate(SIGNS)
+                assert heights[0] < heights[1], "who resigned is last on the strip, too"
                 assert [] == await person.page.evaluate(CUT)
                 assert [] == await person.page.evaluate(BELOW)
             assert "You win, Anna" == await people[0].page.inner_text("#won")

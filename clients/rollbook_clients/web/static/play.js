@@ -347,12 +347,12 @@ document.addEventListener("click", (event) => {
     openPen = openPen === pen.id ? "" : pen.id;
     show();
   }
-  if (event.target.closest?.("#ticker")) open(root.dataset.log === undefined);
-  else if (!event.target.closest?.("#side")) open(false);
+  if (event.target.closest?.("#ticker")) openLog(root.dataset.log === undefined);
+  else if (!event.target.closest?.("#side")) openLog(false);
 });
 
 /** Open or close the sheet with the log. */
-function open(isOpen) {
+function openLog(isOpen) {
   if (isOpen) root.dataset.log = "";
   else delete root.dataset.log;
   const ticker = document.getElementById("ticker");
@@ -360,8 +360,8 @@ function open(isOpen) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (event.key === "l" && !event.ctrlKey && !event.metaKey && !event.target.closest?.("input, select, textarea")) open(true);
-  if (event.key === "Escape") open(false);
+  if (event.key === "l" && !event.ctrlKey && !event.metaKey && !event.target.closest?.("input, select, textarea")) openLog(true);
+  if (event.key === "Escape") openLog(false);
 }, true);
 
 const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
