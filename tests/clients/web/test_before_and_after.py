@@ -86,7 +86,7 @@ def test_the_end_card_shows_the_places_and_what_can_be_done_next(tmp_path: Path)
                     made += await person.choose(random)
             await people[1].page.evaluate("document.querySelector('.resign form').requestSubmit()")
             for person in people:
-                await person.page.wait_for_selector("#end #timeline .line")
+                await person.page.wait_for_selector("#end #timeline .line", state="attached")
                 assert 2 == await person.page.locator("#end #timeline .line").count()
                 assert 2 == await person.page.locator("#end .places li .sign").count()
                 heights = await person.page.evaluate(SIGNS)
