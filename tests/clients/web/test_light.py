@@ -31,7 +31,7 @@ def positions(game: str) -> Iterator[tuple[int, MatchFold]]:
         yield from choosing(game, random.choice(list(rules.seats)), options, seed)
 
 
-def drawn(match: MatchFold, seat: int) -> set[str]:
+def list_drawn(match: MatchFold, seat: int) -> set[str]:
     """The ids of all things in the picture that the seat sees, and the plates of the players."""
     shown = presentation(match.game.name)
     assert shown.picture is not None
@@ -47,7 +47,7 @@ def compare(match: MatchFold, seat: int) -> None:
         match.game.view(match.state, seat),
         match.game.legal(match.state),
     )
-    menu, things = menu_of(match, seat), drawn(match, seat)
+    menu, things = menu_of(match, seat), list_drawn(match, seat)
     offered = {thing.removeprefix("+") for choice in choices_of(menu) for thing in shown.touched(view, choice)}
     if isinstance(menu, tuple):
         touched = {thing.removeprefix("+") for choice in legal for thing in shown.touched(view, choice)}

@@ -76,7 +76,7 @@ def at_a_turn(
     asyncio.run(run())
 
 
-async def shown(page: Page) -> dict[str, Any]:
+async def read_tray(page: Page) -> dict[str, Any]:
     """What the tray and the board show of the choice that the primary button would send."""
     now: dict[str, Any] = await page.evaluate(SHOWN)
     return now
@@ -91,7 +91,7 @@ def test_the_first_choice_is_named_and_drawn_before_any_press(tmp_path: Path) ->
         for number in range(await page.locator("#choices-list button").count()):
             if number:
                 await page.locator("#choices-list button").nth(number).hover()
-            now = await shown(page)
+            now = await read_tray(page)
             assert now["things"]
             assert (now["things"], now["choice"]) == (now["ghosts"], now["label"])
 
@@ -121,9 +121,9 @@ def test_a_switch_turns_a_tile_face_down(tmp_path: Path) -> None:
 
     async def scenario(person: Person) -> None:
         page, before = person.page, await person.position
-        assert (await shown(page))["label"].endswith("face up")
+        assert (await read_tray(page))["label"].endswith("face up")
         await page.check("#variant")
-        now = await shown(page)
+        now = await read_tray(page)
         assert now["label"].endswith("face down")
         sent: list[str] = []
         page.on("request", lambda request: sent.append(request.post_data or "") if request.method == "POST" else None)
@@ -140,22 +140,22 @@ def test_dice_are_laid_or_thrown_again_in_two_modes(tmp_path: Path) -> None:
 
     async def scenario(person: Person) -> None:
         page = person.page
-        now = await shown(page)
+        now = await read_tray(page)
         assert (now["fits"], now["choice"]) == (now["lit"], now["label"])
         kinds = ["6 Elephant", "5 Bear"]
         for kind in kinds:
             thing = await page.locator(f"#pieces [data-kind='{kind}']").first.get_attribute("data-thing")
             await page.click(f"#things #{thing}")
-        [picked] = (await shown(page))["picked"]
+        [picked] = (await read_tray(page))["picked"]
         assert kinds[1] == await page.get_attribute(f"#pieces [data-thing={picked}]", "data-kind")
         await page.click("#instead")
-        now = await shown(page)
+        now = await read_tray(page)
         assert (now["own"], []) == (now["lit"], now["picked"])
         for thing in now["own"][:2]:
             await page.click(f"#things #{thing}")
         await page.wait_for_selector("#primary:has-text('Throw again: 2 dice')")
         await page.click("#instead")
-        now = await shown(page)
+        now = await read_tray(page)
         assert (now["fits"], []) == (now["lit"], now["picked"])
 
     two_kinds = "#pieces:has([data-kind='6 Elephant']):has([data-kind='5 Bear']) ~ #instead"
@@ -167,9 +167,9 @@ def test_an_arrow_joins_the_dice_of_a_swap(tmp_path: Path) -> None:
 
     async def scenario(person: Person) -> None:
         page = person.page
-        assert not (await shown(page))["arrow"]
+        assert not (await read_tray(page))["arrow"]
         await page.locator("#things .lit").first.click()
-        now = await shown(page)
+        now = await read_tray(page)
         assert (True, 2) == (now["arrow"], len(now["things"]))
         for is_open in (1, 0):
             await page.click(".pen .sign")
@@ -185,7 +185,7 @@ def test_a_lane_says_how_much_room_a_card_leaves(tmp_path: Path) -> None:
         page = person.page
         for number in range(2):
             await page.locator("#choices-list button[data-says]").nth(number).hover()
-            now = await shown(page)
+            now = await read_tray(page)
             card = (now["label"] or "").split()[1]
             assert {f"{card} leaves room for"} == {text.rpartition(" ")[0] for text in now["says"]}
 
