@@ -130,7 +130,7 @@ def _steps(old: list[Element | str], new: list[Element | str]) -> list[Any]:
                 _add(steps, _change(one, other))
             continue
         _add(steps, start - end)
-        _add(steps, _written("".join(map(_html, new[first:last]))))
+        _add(steps, _with_apostrophes("".join(map(_html, new[first:last]))))
     if steps and isinstance(steps[-1], int) and steps[-1] > 0:
         steps.pop()
     return steps
@@ -139,13 +139,13 @@ def _steps(old: list[Element | str], new: list[Element | str]) -> list[Any]:
 def _change(old: Element | str, new: Element | str) -> list[Any]:
     """The steps for one child."""
     if isinstance(old, str) or isinstance(new, str):
-        return [1] if old == new else [-1, _written(_html(new))]
+        return [1] if old == new else [-1, _with_apostrophes(_html(new))]
     edit = compare(old, new)
     if edit is None:
         return [1]
     if len(new.html) > LONG:
         return [edit]
-    whole = _written(new.html)
+    whole = _with_apostrophes(new.html)
     return [edit] if len(json.dumps(edit)) < len(json.dumps(whole)) else [-1, whole]
 
 
@@ -165,7 +165,7 @@ def _key(child: Element | str) -> tuple[str, str]:
     return ("", "") if isinstance(child, str) else child.key
 
 
-def _written(text: str) -> str:
+def _with_apostrophes(text: str) -> str:
     """The same HTML with apostrophes around attributes, as JSON has no need to escape them."""
     return _TOKEN.sub(lambda token: token[0] if "'" in token[0] else token[0].replace('"', "'"), text)
 

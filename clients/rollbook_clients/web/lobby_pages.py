@@ -19,10 +19,10 @@ from rollbook_clients.sdk import LimitReached, Refused, RollbookError, Table
 from rollbook_clients.sdk.lobby import OVER
 from rollbook_clients.terminal.screens.play_now import waiting
 from rollbook_clients.web.admission import keep_invitation
+from rollbook_clients.web.browser_preferences import keep_cookie, wants_spoilers
 from rollbook_clients.web.changes import ChangingPart
 from rollbook_clients.web.live import LiveTables
 from rollbook_clients.web.lobby_rows import Row, list_tables, own_row, past_row, select
-from rollbook_clients.web.preferences import keep_cookie, wants_spoilers
 from rollbook_clients.web.visit import Page, Visit
 from rollbook_replays.games import presentation
 from rollbook_replays.games.presentation import option_name, option_value

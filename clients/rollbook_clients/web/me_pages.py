@@ -7,9 +7,9 @@ from typing import Final
 from starlette.responses import Response
 
 from rollbook_clients.sdk.lobby import OVER
+from rollbook_clients.web.browser_preferences import wants_spoilers
 from rollbook_clients.web.lobby_pages import own_matches
 from rollbook_clients.web.lobby_rows import past_row
-from rollbook_clients.web.preferences import wants_spoilers
 from rollbook_clients.web.visit import Visit
 from rollbook_clients.web.visitors import GUEST, NAME, VISIT
 

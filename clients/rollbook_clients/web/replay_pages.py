@@ -26,8 +26,8 @@ from rollbook_clients.sdk import Match
 from rollbook_clients.terminal.film import Account, Film, NotShown, StillHidden
 from rollbook_clients.terminal.known_game import KnownGame
 from rollbook_clients.web.admission import match_id_of, match_of
+from rollbook_clients.web.browser_preferences import wants_spoilers
 from rollbook_clients.web.log import mark_up
-from rollbook_clients.web.preferences import wants_spoilers
 from rollbook_clients.web.surface import plates, surface
 from rollbook_clients.web.timeline import Outline, Scale, outline_of, strip, track
 from rollbook_clients.web.visit import Visit

@@ -21,14 +21,13 @@ from rollbook.v1.match_pb2 import (
 )
 from rollbook_clients.sdk.lobby import OVER, abort_reason
 from rollbook_clients.terminal.clocks import DAY, away_text, clock_name, until_ms
-from rollbook_clients.terminal.film import Film
 from rollbook_clients.terminal.known_game import KnownGame, bot_mark
 from rollbook_clients.terminal.screens.play_now import unready
 from rollbook_clients.web.followed import FollowedMatch
 from rollbook_clients.web.log import mark_up
 from rollbook_clients.web.motion import Motion, motion_of
 from rollbook_clients.web.surface import ShownPlayer, Surface, score_of, sign_of, surface
-from rollbook_clients.web.timeline import Scale, outline_of, strip
+from rollbook_clients.web.timeline import whole_strip
 from rollbook_replays.games.presentation import Menu, MenuEntry, Picking, differing, option_name, option_value
 from rollbook_replays.games.seats import Seating
 from rollbook_replays.games.words import Words
@@ -171,7 +170,7 @@ def scene(tail: FollowedMatch, words: Words, picked: Iterable[int] = ()) -> Scen
         winners=words.both([player.name for player in ranking if player.place == 1] or [""]),
         ranking=ranking,
         own_place=None if own is None else own.place,
-        strip=_strip(tail.film, seating),
+        strip=whole_strip(tail.film, seating),
         is_away=tail.is_away,
         motion=motion_of(tail, seating, words),
         bots_ms=until_ms(summary.bots_at_ms) if summary.bots_at_ms else None,
@@ -179,14 +178,6 @@ def scene(tail: FollowedMatch, words: Words, picked: Iterable[int] = ()) -> Scen
         kept_ms=tail.news.left_ms,
         head="" if tail.match.head is None else write_heads([tail.match.head]).strip(),
     )
-
-
-def _strip(film: Film | None, seating: Seating) -> Markup:
-    """The places over a whole match; empty without a film."""
-    if film is None:
-        return Markup()
-    outline = outline_of(film)
-    return strip(outline, Scale(outline.first, len(film), is_whole=True), seating)
 
 
 def help_of(tail: FollowedMatch, words: Words) -> str:

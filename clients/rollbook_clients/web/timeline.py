@@ -119,7 +119,7 @@ def track(outline: Outline, scale: Scale, at: int, seating: Seating) -> Markup:
             said = shape("title", seating.words(f"replay.{each.kind}", name=seating.name(each.seat)))
             sign = polygon(SHAPES[each.kind], 0, 0, 7, f"event {seat_style(each.seat)}")
             marks.append(_at(scale.value(each.event), 9, said, sign))
-    return _drawn(shape("svg", *bars, *marks, id="track", classes="track", aria_hidden="true"))
+    return _mark_svg(shape("svg", *bars, *marks, id="track", classes="track", aria_hidden="true"))
 
 
 def strip(outline: Outline, scale: Scale, seating: Seating) -> Markup:
@@ -138,7 +138,15 @@ def strip(outline: Outline, scale: Scale, seating: Seating) -> Markup:
     beside = [12 + 14 * last[:seat].count(last[seat]) for seat in range(seats)]
     signs = [_at(scale.value(scale.furthest), end[seat], mark(seat, beside[seat], 0, 6)) for seat in range(seats)]
     title = shape("title", seating.words("replay.timeline"))
-    return _drawn(shape("svg", title, inside, *signs, id="strip", classes="strip", role="img", height=row * seats))
+    return _mark_svg(shape("svg", title, inside, *signs, id="strip", classes="strip", role="img", height=row * seats))
+
+
+def whole_strip(film: Film | None, seating: Seating) -> Markup:
+    """The places over a whole match; empty without a film."""
+    if film is None:
+        return Markup()
+    outline = outline_of(film)
+    return strip(outline, Scale(outline.first, len(film), is_whole=True), seating)
 
 
 def _changes(outline: Outline, scale: Scale, row: int) -> Iterator[tuple[int, list[float]]]:
@@ -173,5 +181,5 @@ def _at(value: int, y: float, *parts: Shape) -> Shape:
     return shape("svg", *parts, x=f"{value / 10:g}%", y=y, overflow="visible")
 
 
-def _drawn(svg: Shape) -> Markup:
+def _mark_svg(svg: Shape) -> Markup:
     return Markup(svg)  # noqa: S704 - shapes escape what is in them
