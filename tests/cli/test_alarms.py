@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
@@ -14,7 +13,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import grpc
-import pytest
 import yaml
 
 from rollbook.storage.embedded.server import find_server
@@ -29,6 +27,7 @@ from tests.server.health.test_metrics import Numbers, number, read, scrape
 from tests.server.serving import Service, started, until
 from tests.storage.servers import running
 from tests.storage.terminating import certificate
+from tests.tools import tool
 
 ALARMS: Final = Path(__file__).parents[2] / "service" / "deploy" / "alarms.yaml"
 RULES: Final = {
@@ -110,15 +109,6 @@ SCENES: Final = [
 ]
 
 
-def promtool() -> str:
-    """The program; without it the test is skipped, but fails in the gate, which installs it."""
-    found = shutil.which("promtool")
-    if found is None:
-        assert os.environ.get("CI") != "true", "the gate has to install promtool"
-        pytest.skip("there is no promtool here")
-    return found
-
-
 def check(folder: Path, scenes: Sequence[Scene]) -> None:
     """Evaluate the alarms on these scenes."""
     tests = []
@@ -148,7 +138,7 @@ def check(folder: Path, scenes: Sequence[Scene]) -> None:
     file.write_text(
         yaml.safe_dump({"rule_files": [str(ALARMS)], "evaluation_interval": "15s", "tests": tests}), "utf-8"
     )
-    done = subprocess.run([promtool(), "test", "rules", str(file)], capture_output=True, text=True, check=False)
+    done = subprocess.run([tool("promtool"), "test", "rules", str(file)], capture_output=True, text=True, check=False)
     assert 0 == done.returncode, done.stdout + done.stderr
 
 
@@ -200,7 +190,7 @@ def fires(folder: Path, alarm: str, before: Numbers, after: Numbers, seconds: in
 
 def test_a_store_that_fills_up_or_is_slow_raises_alarms(tmp_path: Path) -> None:
     """With a real store: its memory is used up to 97 %, then its writes wait, without being refused."""
-    promtool()
+    tool("promtool")
     with (
         running(find_server(), tmp_path / "valkey") as store,
         store.client() as client,
@@ -229,7 +219,7 @@ def test_a_store_that_fills_up_or_is_slow_raises_alarms(tmp_path: Path) -> None:
 
 def test_refusals_raise_alarms_by_their_reason(tmp_path: Path) -> None:
     """More tables than a subject may have open: a limit refuses, and the alarm names it."""
-    promtool()
+    tool("promtool")
     with measured(tmp_path, ROLLBOOK_LIMITS_OPEN_MATCHES_PER_SUBJECT="1") as (one, metrics), one.channel() as channel:
         token = IdentityServiceStub(channel).SignIn(identity_pb2.SignInRequest(name="Anna"), timeout=20).token
         before = read(scrape(metrics))
@@ -255,7 +245,7 @@ def test_refusals_raise_alarms_by_their_reason(tmp_path: Path) -> None:
 
 def test_a_certificate_near_its_end_and_a_late_archive_are_exported(tmp_path: Path) -> None:
     """The series of a service with five days left; nothing is late in the archive of a new service."""
-    promtool()
+    tool("promtool")
     made = certificate(tmp_path, "short", days=5)
     with measured(tmp_path, "--tls-cert", str(made.certificate), "--tls-key", str(made.key)) as (_, metrics):
         found = read(scrape(metrics))
