@@ -5,6 +5,8 @@ No image is built, since a Docker daemon may be missing: the steps of the Docker
 
 from __future__ import annotations
 
+import contextlib
+import http.client
 import json
 import os
 import re
@@ -12,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +29,7 @@ from tests.server.serving import started, until
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "service" / "deploy"
 EXACT = re.compile(r"[\w./-]+:v?\d+\.\d+\.\d+(-[\w.-]+)?(@sha256:[0-9a-f]{64})?")
+CERTIFICATES = "/etc/ssl/rollbook"
 DOCKERFILE = (DEPLOY / "Dockerfile").read_text(encoding="utf-8")
 
 
@@ -94,23 +98,86 @@ def test_every_package_of_the_image_has_the_version_of_the_tests() -> None:
 def test_compose_names_files_that_there_are_and_settings_that_there_are() -> None:
     """Each volume is declared or is a file of the folder, and `serve` knows each variable."""
     compose = loaded("compose.yaml")
-    assert {"name", "services", "volumes"} == compose.keys()
-    known = {"image", "build", "command", "environment", "ports", "volumes", "depends_on", "restart"}
-    known |= {"stop_grace_period", "healthcheck"}
+    assert {"name", "services", "networks", "volumes", "x-contained"} == compose.keys()
+    known = {"image", "build", "command", "environment", "ports", "volumes", "depends_on", "networks", "network_mode"}
+    known |= {"cap_add", "mem_limit", "tmpfs", "healthcheck", *compose["x-contained"]}
     for service in compose["services"].values():
         assert service.keys() <= known
         for volume in service["volumes"]:
             source = volume.split(":")[0]
-            assert (DEPLOY / source).is_file() if source.startswith("./") else source in compose["volumes"]
-        # Ports are published only on loopback: other machines reach gRPC through a proxy with TLS.
+            if source.startswith("./"):
+                assert (DEPLOY / source).exists()
+            else:
+                assert source in compose["volumes"] or source == CERTIFICATES
+        # Ports are published only on loopback: other machines reach gRPC and the page through nginx with TLS.
         assert all(port.startswith("127.0.0.1:") for port in service.get("ports", ()))
         assert set(service.get("depends_on", {})) <= compose["services"].keys()
+        assert set(service.get("networks", ())) <= compose["networks"].keys()
     rollbook = compose["services"]["rollbook"]
     assert rollbook["environment"].keys() <= {setting.variable for setting in FLAGS}
     assert (DEPLOY / rollbook["build"]["context"] / rollbook["build"]["dockerfile"]).resolve() == DEPLOY / "Dockerfile"
     (port,) = re.findall(r'"--metrics", "0\.0\.0\.0:(\d+)"', DOCKERFILE)
     (target,) = loaded("prometheus.yaml")["scrape_configs"][0]["static_configs"][0]["targets"]
     assert f"rollbook:{port}" == target
+
+
+def test_containers_have_few_rights_and_bounded_memory_and_logs() -> None:
+    """No container can change its programs, gain rights, or use up the machine's memory or disk."""
+    for name, service in loaded("compose.yaml")["services"].items():
+        assert service["read_only"], name
+        assert ["ALL"] == service["cap_drop"], name
+        assert set(service.get("cap_add", ())) <= {"CHOWN", "DAC_OVERRIDE", "NET_BIND_SERVICE", "SETGID", "SETUID"}
+        assert ["no-new-privileges:true"] == service["security_opt"], name
+        assert {"max-size", "max-file"} == service["logging"]["options"].keys(), name
+        assert size(service["mem_limit"]) > 0, name
+        assert "privileged" not in service
+    (most,) = re.findall(r"^maxmemory (\w+)$", (DEPLOY / "valkey.conf").read_text(encoding="utf-8"), re.MULTILINE)
+    assert size(most) <= 0.75 * size(loaded("compose.yaml")["services"]["valkey"]["mem_limit"])
+
+
+def size(text: str) -> int:
+    """Bytes of a size such as 512m or 3gb."""
+    number, unit = re.fullmatch(r"(\d+)([mg])b?", text).groups()  # type: ignore[union-attr]
+    return int(number) << {"m": 20, "g": 30}[unit]
+
+
+def test_nginx_reaches_the_containers_and_they_believe_only_nginx_who_calls() -> None:
+    """The addresses in nginx's configuration are published, and the trusted address is the gateway of the network."""
+    compose = loaded("compose.yaml")
+    services = compose["services"]
+    nginx = (DEPLOY / "nginx" / "rollbook.conf").read_text(encoding="utf-8")
+    published = {port.rpartition(":")[0] for port in services["rollbook"]["ports"]}
+    assert set(re.findall(r"server (127\.0\.0\.1:\d+);", nginx)) == published
+    assert set(re.findall(r"/etc/ssl/\w+(?=/)", nginx)) == {CERTIFICATES}
+    environment = services["rollbook"]["environment"]
+    assert f"server_name {environment['ROLLBOOK_WEB_HOST']};" in nginx
+    (network,) = compose["networks"]["front"]["ipam"]["config"]
+    assert ip_address(network["gateway"]) in ip_network(network["subnet"])
+    assert network["gateway"] == environment["ROLLBOOK_TRUST_PROXY"]
+    # The store has no password here.
+    assert {"valkey", "rollbook"} == {name for name, each in services.items() if "store" in each.get("networks", ())}
+    assert compose["networks"]["store"]["internal"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have one loopback address")
+def test_the_page_believes_the_proxies_of_the_service(tmp_path: Path) -> None:
+    """Cookies are for https only if the named proxy reports https; another caller's report is ignored."""
+    port = free_port()
+    flags = ["--data", str(tmp_path), "--listen", "127.0.0.1:0", "--web", f"127.0.0.1:{port}"]
+    serve = [sys.executable, "-m", "rollbook", "serve", *flags, "--trust-proxy", "127.0.0.2"]
+    with started(serve) as service:
+        assert service.address
+
+        def cookie(caller: str) -> str:
+            line = http.client.HTTPConnection("127.0.0.1", port, timeout=20, source_address=(caller, 0))
+            with contextlib.closing(line):
+                line.request("GET", "/", headers={"x-forwarded-proto": "https", "x-forwarded-for": "192.0.2.1"})
+                answer = line.getresponse()
+                return str(answer.getheader("set-cookie")) if answer.status == http.HTTPStatus.OK else ""
+
+        until(lambda: cookie("127.0.0.2"), service)
+        assert "Secure" in cookie("127.0.0.2")
+        assert "Secure" not in cookie("127.0.0.3")
 
 
 def test_the_valkey_of_the_deployment_keeps_what_it_acknowledges() -> None:

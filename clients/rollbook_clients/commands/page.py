@@ -19,7 +19,8 @@ def page() -> int:
 
     One frame comes in, a JSON object: `address`, `certificates` (PEM, or null without TLS), `server_name`, `listener`
     (the number of a socket that listens already), `token` (of the role gateway), `seconds` (how long it holds), `hosts`
-    (the names under which browsers may reach the page) and `https` (whether they reach it by https).
+    (the names under which browsers may reach the page), `https` (whether they reach it by https) and `proxies` (the
+    networks of proxies whose reports of a browser's address and scheme are believed, besides this machine).
     Frames go out, a JSON object each: `level`, `event` and facts, to be logged. When standard input ends, what is under
     way is finished: exit code 0. Exit code 3 if the frame is cut off.
     """
@@ -44,6 +45,7 @@ async def _run() -> Exit:
         None if certificates is None else certificates.encode(),
         told["server_name"],
         Hosts(tuple(told["hosts"]), told["https"]),
+        tuple(told["proxies"]),
     )
     listener = socket.socket(fileno=told["listener"])
     serving = asyncio.create_task(server.serve(options, listener, until=_end(service, told["seconds"] * RENEWED_AT)))

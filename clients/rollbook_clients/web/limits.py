@@ -28,7 +28,7 @@ class TooMany(Exception):
 
 
 def address_of(request: HTTPConnection) -> str:
-    """The address of a browser, or its network for IPv6; uvicorn accepts it from a proxy on this machine."""
+    """The address of a browser, or its network for IPv6; uvicorn accepts it from proxies that the page trusts."""
     host = "" if request.client is None else request.client.host
     try:
         address = ip_address(host)

@@ -89,6 +89,7 @@ async def serve(options: PageOptions, listener: socket.socket, until: Coroutine[
         limit_concurrency=MOST_CONNECTIONS,
         http=BoundedConnection,
         timeout_keep_alive=IDLE_SECONDS,
+        forwarded_allow_ips=["127.0.0.1", "::1", *options.proxies] if options.proxies else None,
     )
     server = uvicorn.Server(config)
 

@@ -66,6 +66,8 @@ class PageOptions:
     server_name: str = ""
     """The name in the service's certificate, if it differs from its address."""
     hosts: Hosts = field(default_factory=Hosts)
+    proxies: tuple[str, ...] = ()
+    """Networks of proxies on other machines whose x-forwarded-for and x-forwarded-proto are believed."""
 
 
 class Page:

@@ -209,8 +209,9 @@ class Flags:
         tuple[str, ...],
         About(
             "Addresses or networks of proxies in front of the service, such as 10.0.0.0/8. Limits by address use the "
-            "address in their x-forwarded-for, with or without a port; an IPv6 address counts as its /64. In the "
-            "variable, separated by spaces. Default: none."
+            "address in their x-forwarded-for, with or without a port; an IPv6 address counts as its /64. The page "
+            "believes them as well, and those on its own machine always. In the variable, separated by spaces. "
+            "Default: none."
         ),
     ] = ()
     demo: Annotated[

@@ -37,7 +37,11 @@ class PageProcess(CompanionProcess):
         """Prepare to serve connections to this listening socket; raises CompanionMissing if no page is installed."""
         super().__init__("the page", command, "--web", settings.tls, pass_fds=(listener.fileno(),))
         self._issuer = issuer
-        self._hosts = {"hosts": settings.web_host, "https": settings.web_https}
+        self._hosts = {
+            "hosts": settings.web_host,
+            "https": settings.web_https,
+            "proxies": [str(network) for network in settings.trust_proxy],
+        }
         self._listener = listener
 
     def start(self, address: Listen) -> None:
