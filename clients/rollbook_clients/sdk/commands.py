@@ -73,7 +73,8 @@ class MatchCommands:
             earlier = self._unsettled
             if earlier is None or type(earlier.request) is not type(request) or not earlier.is_again(request):
                 if earlier is not None:
-                    # The earlier outcome does not matter: the new request names the position that its caller has seen.
+                    # A refusal of the earlier command needs no handling. If that command has happened, a new choice
+                    # is refused, because it names the position before.
                     with suppress(Refused):
                         await self._settle(earlier)
                 request.request_id = request.request_id or str(uuid.uuid4())

@@ -165,7 +165,7 @@ def _exit(erased: Erased) -> Exit:
 
 
 def _references(data: Path, issuer: str | None, sub: str) -> Callable[[str], bytes]:
-    """Who the subject is in the log of each match."""
+    """Return a function that takes a match id and returns the reference to this player in the match's log."""
     from rollbook.identity.service_keys import service_key  # noqa: PLC0415 - see above
     from rollbook.identity.tokens import OWN_ISSUER, Role, Subject  # noqa: PLC0415 - see above
     from rollbook.server.access.players import Players  # noqa: PLC0415 - see above

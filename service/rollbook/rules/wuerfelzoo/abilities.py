@@ -12,7 +12,7 @@ from rollbook.rules.wuerfelzoo.state import ADD, BAG, BOX, TURN_ROLL, USE, State
 
 
 def check_die(die: int) -> None:
-    """Refuse what is no die at all."""
+    """Refuse a value that is not the number of a die."""
     if not is_die(die):
         allowed = f"0 to {NUMBER_OF_DICE - 1}"
         raise Invalid(Reason.DIE_UNKNOWN, f"there are only dice {allowed}", allowed=allowed)
@@ -40,7 +40,7 @@ def _check_of_another(state: State, die: int) -> None:
 
 
 def _check_target(state: State, seat: int) -> None:
-    """Refuse what is not another seat."""
+    """Refuse a value that is not the number of another seat."""
     if not is_seat(state, seat):
         allowed = f"0 to {len(state.points) - 1}"
         raise Invalid(Reason.SEAT_UNKNOWN, f"there are only seats {allowed}", allowed=allowed)
@@ -148,12 +148,12 @@ class Ability(Generic[Use]):
     kind: type[Use]
     possible: Callable[[State], bool]
     choices: Callable[[State], Iterable[Use]]
-    """Every use there is, ascending."""
+    """Every possible use of the ability, ascending."""
     use: Callable[[State, Use], int]
-    """Use it, or refuse; the stage that comes next."""
+    """Uses the ability and returns the next stage; refuses an illegal use."""
 
 
-# "Der Elefant" has no ability, so what he could do lapses always.
+# "Der Elefant" has no ability, so the table has no entry for it.
 ABILITIES: dict[str, Ability[Any]] = {
     "bear": Ability(
         Bear,

@@ -21,7 +21,7 @@ NO_FACE = ""
 SIZES = {species: size for size, species in enumerate(SPECIES)}
 PENALTIES = {"elephant": 6, "bear": 5, "boar": 4, "fox": 3, "squirrel": 2, "worm": 1, TRAP: 0, DOUBLE: 7, NO_FACE: 0}
 
-# "Hinweis zu den Würfeln": opposite faces are equal, but for a trap, which sometimes faces an x2.
+# "Hinweis zu den Würfeln": opposite faces are equal, except on the dice on which a trap is opposite an x2.
 KINDS = (
     (("elephant", "elephant"), ("worm", "worm"), (TRAP, TRAP)),
     (("bear", "bear"), ("squirrel", "squirrel"), (TRAP, TRAP)),

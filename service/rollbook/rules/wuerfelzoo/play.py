@@ -93,7 +93,12 @@ def _uses(state: State) -> Listed[Choice]:
 
 
 def caretaker(state: State) -> Choice:
-    """The cheapest play, else a reroll of what cannot be laid; the first use that spares a seat's last die."""
+    """The choice of a caretaker.
+
+    At the start of a turn: the smallest play, or, if no play is legal, a reroll of the traps and x2 dice, or of all
+    dice if there are none of these. For an ability: the first use that does not take another seat's last die, else the
+    first use.
+    """
     if state.stage == TURN:
         turn = _turn_choices(state)
         if turn.plays:
@@ -124,7 +129,7 @@ def play(state: State, move: Choice | Outcome) -> None:
 
 
 def _first_seat(state: State, first: FirstSeat) -> None:
-    """Let the seat draw first, which will also begin."""
+    """Make the drawn seat the starting seat, which is also the first to be dealt dice."""
     if not is_seat(state, first.seat):
         raise impossible(find_awaited(state), "there is no such seat at the table")
     state.seat = state.drawer = first.seat
@@ -132,7 +137,7 @@ def _first_seat(state: State, first: FirstSeat) -> None:
 
 
 def _draw(state: State, drawn: Drawn) -> None:
-    """Put drawn dice in front of their seat, to be thrown."""
+    """Put the drawn dice in front of the seat that draws; they are thrown next."""
     dice = drawn.dice
     if type(drawn.seat) is not int or drawn.seat != state.drawer:
         raise impossible(find_awaited(state), f"seat {state.drawer} draws, nobody else")
@@ -156,7 +161,7 @@ def _not_in_the_bag(state: State) -> Illegal:
 
 
 def _roll(state: State, rolled: Rolled) -> None:
-    """Let the dice show what was thrown; then go on dealing, or with the turn."""
+    """Set the faces of the thrown dice; then continue with the next deal or with the turn."""
     thrown = state.thrown
     if rolled.dice != thrown or len(rolled.faces) != len(thrown):
         raise impossible(find_awaited(state), f"the dice to throw are {list(thrown)}, each with one face")
@@ -184,7 +189,7 @@ def _seat_after(state: State, seat: int) -> int:
 
 
 def _begin_turn(state: State, seat: int) -> None:
-    """Clear the middle of what the seat laid there; then await its choice, or end the round."""
+    """Clear the middle if the seat itself laid it; then await its choice, or end the round if it has no dice."""
     state.seat = seat
     # "Die eigenen Tiere sind noch da!"
     if state.owner == seat:
@@ -237,7 +242,7 @@ def _play(state: State, play: Play) -> None:
 
 
 def _check_named(state: State, choice: str, dice: tuple[int, ...]) -> None:
-    """Refuse what is no set of the seat's dice."""
+    """Refuse dice that are not a non-empty set of the seat's dice."""
     if not dice:
         raise Invalid(Reason.NOTHING_NAMED, f"{choice} names no die")
     if len(dice) > NUMBER_OF_DICE:

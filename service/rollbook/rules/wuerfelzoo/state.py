@@ -54,14 +54,14 @@ def points_reached(state: State) -> bool:
 
 
 def scores_of_one_round(state: State) -> list[Score]:
-    """The round's winner before all others, they by their points; before its end, by the dice in front of them."""
+    """Score a match of one round: by the dice in front of each seat; at the end, the winner before all others."""
     if state.stage == FINISHED:
         return [(seat == state.seat, -points) for seat, points in enumerate(state.points)]
     return [-penalty(state, seat) for seat in range(len(state.points))]
 
 
 def scores_of_all_rounds(state: State) -> list[Score]:
-    """The fewest points of all finished rounds."""
+    """A seat with fewer points of all finished rounds has a higher score."""
     return [-points for points in state.points]
 
 
@@ -110,7 +110,7 @@ class State:
     species: str
     """The species in the middle; NO_FACE if the middle is empty."""
     owner: int
-    """The seat that laid it, or NOBODY."""
+    """The seat that laid the animals in the middle, or NOBODY."""
     doubles: tuple[int, ...]
     """The x2 dice that were played and are not spent yet, ascending."""
     uses: int
@@ -148,7 +148,7 @@ def begin(options: Options, seats: int) -> State:
 
 
 def copy(state: State) -> State:
-    """A state of its own, equal to this one."""
+    """Return an equal state that shares no list with this one."""
     return State(
         state.ruleset,
         state.stage,
@@ -171,7 +171,7 @@ def copy(state: State) -> State:
 
 
 def dice_at(state: State, place: int) -> tuple[int, ...]:
-    """The dice there, ascending: in front of a seat, in BAG, in BOX."""
+    """The dice at a place, ascending; a place is a seat, BAG, BOX or TABLE."""
     return tuple([die for die, there in enumerate(state.where) if there == place])
 
 
@@ -181,12 +181,12 @@ def penalty(state: State, seat: int) -> int:
 
 
 def is_seat(state: State, seat: object) -> bool:
-    """Whether there is such a seat; true is no number."""
+    """Whether this is the number of a seat; False for a boolean."""
     return type(seat) is int and 0 <= seat < len(state.points)
 
 
 def is_die(die: object) -> bool:
-    """Whether there is such a die; true is no number."""
+    """Whether this is the number of a die; False for a boolean."""
     return type(die) is int and 0 <= die < NUMBER_OF_DICE
 
 
@@ -196,7 +196,7 @@ TO_CHOOSE = tuple(ToChoose(seat) for seat in range(SEATS[-1]))
 
 
 def find_awaited(state: State) -> Awaited:
-    """A seat, dice out of the bag, a throw, a choice of the seat whose turn it is, or nothing more."""
+    """What the match awaits: the starting seat, drawn dice, a throw, a choice of the seat to move, or nothing more."""
     stage = state.stage
     if stage in CHOOSING:
         return TO_CHOOSE[state.seat]
@@ -213,7 +213,7 @@ def number_to_draw(state: State) -> int:
 
 
 def outcome(state: State, values: tuple[Any, ...]) -> Outcome:
-    """The outcome of these values, thrown or drawn as awaited."""
+    """Make the awaited outcome from the values that chance gave."""
     stage = state.stage
     if stage in ROLLING:
         return Rolled(state.thrown, values)

@@ -34,9 +34,9 @@ class TurnChoices:
 
     plays: tuple[PlayOffer, ...]
     doubles: tuple[int, ...]
-    """The x2 dice, of which any may go with a play."""
+    """The x2 dice; a play may include any number of them."""
     rerolls: tuple[int, ...]
-    """The dice of which any, but at least one, may be thrown again: all that lie in front of the seat."""
+    """All dice in front of the seat; a reroll throws one or more of them again."""
 
     def __iter__(self) -> Iterator[Choice]:
         """Every legal choice once, in the order of the class's docstring."""
@@ -67,7 +67,7 @@ class TurnChoices:
         return (plays << len(self.doubles)) + (1 << len(self.rerolls)) - 1
 
     def sample(self, uniform: Uniform) -> Choice:
-        """Some legal choice, not each as likely: three times in four a play where there is one, so that matches end."""
+        """A random legal choice; if a play is legal, three of four choices are plays, so that matches end."""
         if not self.plays or uniform(4) == 0:
             thrown = tuple(die for die in self.rerolls if uniform(2))
             return Reroll(thrown or (self.rerolls[uniform(len(self.rerolls))],))
@@ -80,12 +80,12 @@ class TurnChoices:
 
 
 def _subsets(dice: tuple[int, ...], *, fewest: int) -> Iterator[tuple[int, ...]]:
-    """All subsets of at least so many dice, smaller ones first."""
+    """All subsets of the dice with at least `fewest` of them, smaller subsets first."""
     for number in range(fewest, len(dice) + 1):
         yield from combinations(dice, number)
 
 
 def _each_once(named: tuple[int, ...] | list[int], dice: tuple[int, ...]) -> bool:
-    """Whether all that are named are among the dice, none of them twice."""
-    # A boolean equals a number without being one, so the type is asked as well.
+    """Whether every named die is one of `dice`, and none is named twice."""
+    # In Python True equals 1, so the type is checked too.
     return all(type(die) is int and die in dice for die in named) and len(set(named)) == len(named)

@@ -1,4 +1,4 @@
-"""What is seen of Würfelzoo, and the places."""
+"""The view of a match of Würfelzoo, and the places of its seats."""
 
 from dataclasses import dataclass
 
@@ -71,5 +71,5 @@ def view(state: State, _perspective: Perspective) -> View:
 
 
 def places(state: State) -> tuple[int, ...]:
-    """The winner of the one round and the others by their points, or all by the points of all rounds."""
+    """Return the place of each seat: by the scores of the ruleset, which counts one round or all rounds."""
     return shared_places(state.ruleset.scores(state))

@@ -1,9 +1,10 @@
-"""Logs that lost events which were sent: remembers what was sent, reports a loss once, and seals the match.
+"""Seals a match if its log in the store lacks events that this service has already sent to clients.
 
 A failover or a restored backup can leave a log that is shorter than, or differs from, what this service has sent to
 clients. The only event that may follow in such a log is the seal that records the loss, after the stored events. A log
 with a hole is not written to until an operator ends the match: then the seal replaces everything after the hole. A
-process remembers what it sent as long as it lives; later a signed head that a client kept is equal evidence.
+process remembers the furthest position that it sent of each match. After a restart, a signed head that a client kept
+proves the loss as well.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class FurthestSent:
 
     position: Position
     sealed: bool
-    """Whether that was the seal, after which the log may be trimmed."""
+    """Whether this is the position of the seal, after which the log may be trimmed."""
 
 
 def _not_counted() -> None:
@@ -70,7 +71,7 @@ async def _nowhere(_match_id: str) -> Position | None:
 
 
 class LostTails:
-    """Remembers what has been sent of every match, and seals matches whose log lost some of it."""
+    """Remembers the furthest position sent of each match, and seals a match whose log no longer contains it."""
 
     def __init__(  # noqa: PLR0913 - the parts that a seal needs
         self,
@@ -202,7 +203,7 @@ class LostTails:
         return None
 
     async def _fold_stored(self, match_id: str, lost: Head | None) -> Ledger | None:
-        """The fold of what is stored; None if that is empty or inconsistent, or contains `lost` after all."""
+        """Fold the stored events; None if they are inconsistent, or contain `lost` after all, or if there are none."""
         history = History(match_id)
         try:
             async for entries in pages(self._log, match_id):

@@ -43,7 +43,7 @@ class Replica:
         self.events: list[Visible] | None = None
         """All events while there are watchers; otherwise None."""
         self.failure: Exception | None = None
-        """Why the replica has failed; a failed replica is replaced by a new one."""
+        """The exception that made the replica fail; a failed replica is replaced by a new one."""
         self.watchers = 0
         self.changed: list[Callable[[], None]] = []
         """Called when there are new events or a failure."""

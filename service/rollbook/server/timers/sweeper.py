@@ -62,7 +62,7 @@ from rollbook.v1.match_pb2 import MatchSummary
 
 BEAT_SECONDS: Final = 1.0
 LEASE_MS: Final = 3_000
-"""How long the lease lasts without renewal: several beats, and with one more beat less than the longest gap."""
+"""How long the lease lasts without renewal: several beats. Lease and one more beat are shorter than LONGEST_GAP_MS."""
 
 RECOUNT_MS: Final = 300_000
 """How often the book of all matches is compared with the lobby."""
@@ -150,7 +150,7 @@ class Sweeper:
         self._recounted_ms = 0
         self._counted_ms = 0
         self._freed_ms = 0
-        """Until this time finished matches are known."""
+        """The reservations of matches that finished before this time have been released."""
         self._matches = matches
         self._replicas = replicas
         self._lost = lost
@@ -161,7 +161,7 @@ class Sweeper:
         self._back_ms = 0
         """When the last gap between sweeps ended, so that clients could reach the service again."""
         self._heard_ms = 0
-        """Until this time the current sweep has no gap; every beat has an earlier or equal time."""
+        """Up to this time the current sweep has run without a gap; no beat has a later time."""
         self._name = secrets.token_hex(8)
         self.loop = BackgroundLoop("sweeper", self.beat, metrics.loop_failed, BEAT_SECONDS)
         self._odd: LRUCache[str, bool] = LRUCache(MOST_ODD)
@@ -315,7 +315,7 @@ class Sweeper:
         for due_ms, commands in self._timers(ledger, now_ms):
             spared_ms = EXPIRY_SPARED_MS if isinstance(commands[0], Expire | EndUnplayed) else SPARED_MS
             if now_ms >= max(due_ms, self._back_ms + spared_ms):
-                # The next look finds the next timer.
+                # The commands change the match, so its next timer is determined when it is examined again.
                 for command in commands:
                     await self._do(one.match_id, command)
                 return
@@ -325,7 +325,7 @@ class Sweeper:
         await self._put_off(one, look_ms)
 
     def _timers(self, ledger: Ledger, now_ms: int) -> list[tuple[int, list[Command]]]:
-        """What the service does by itself if nothing happens before, and when."""
+        """The commands that the service carries out without a request, each list with the time when it is due."""
         origin = Origin(now_ms)
         timers: list[tuple[int, list[Command]]] = []
         if (due := next_due(ledger)) is not None:
