@@ -84,7 +84,7 @@ def _fits(state: State, card: Card, pile: int) -> bool:
 
 
 def caretaker(state: State) -> Choice:
-    """The lowest card that can be laid, where it leaves most room; else snap, giving the highest number card."""
+    """Lay the lowest card that can be laid, on the pile with the higher target; else snap with the highest number."""
     numbers = numbers_of(state.hands[state.seat])
     for card in numbers:
         piles = [pile for pile in PILES if _fits(state, card, pile)]
@@ -180,7 +180,7 @@ def _number(state: State, move: Number) -> None:
     _check_pile(pile)
     _check_held(state, card)
     target, laid = state.targets[pile][-1], state.laid[pile]
-    # "Zahlenkarte ausspielen": below the target, and above the card that it covers.
+    # "Zahlenkarte ausspielen": the card is below the target, and above the card that it covers.
     if card >= target:
         raise Illegal(
             Reason.CARD_TOO_HIGH,
@@ -319,19 +319,19 @@ def _lay_special(state: State, special: Card) -> None:
 
 
 def _check_card(card: object) -> None:
-    """Refuse what is no number card."""
+    """Refuse a value that is not a number card."""
     if type(card) is not int or not 1 <= card <= HIGHEST_NUMBER:
         raise Invalid(Reason.CARD_UNKNOWN, "there are only number cards 1 to 70", allowed="1 to 70")
 
 
 def _check_pile(pile: object) -> None:
-    """Refuse what is no pile."""
+    """Refuse a value that is not the number of a pile."""
     if type(pile) is not int or pile not in PILES:
         raise Invalid(Reason.PILE_UNKNOWN, "there are only piles 0 and 1", allowed="0, 1")
 
 
 def _check_seat(state: State, seat: object) -> None:
-    """Refuse what is no seat of the match."""
+    """Refuse a value that is not the number of a seat of the match."""
     if type(seat) is not int or seat not in range(len(state.hands)):
         allowed = f"0 to {len(state.hands) - 1}"
         raise Invalid(Reason.SEAT_UNKNOWN, f"there are only seats {allowed}", allowed=allowed)

@@ -41,7 +41,7 @@ class State:
     chip: int
     """The pile at which the chip lies."""
     targets: list[list[Card]]
-    """Per pile: its targets, the one that counts last."""
+    """Per pile: its targets, one on top of the other; the last one is valid."""
     laid: list[list[Card]]
     """Per pile: the cards below its target, the top one last."""
     hands: list[list[Card]]
@@ -79,7 +79,7 @@ def begin(options: Options, seats: int) -> State:
 
 
 def copy(state: State) -> State:
-    """A state of its own, equal to this one."""
+    """Return an equal state that shares no list with this one."""
     return State(
         state.teeth_to_end,
         state.stage,
@@ -104,22 +104,22 @@ def copy(state: State) -> State:
 
 
 def numbers_of(ascending: list[Card]) -> list[Card]:
-    """The number cards; they come before the special ones."""
+    """The number cards among these cards; number cards come before special cards."""
     return ascending[: bisect_right(ascending, HIGHEST_NUMBER)]
 
 
 def has_number(ascending: list[Card]) -> bool:
-    """Whether there is a number card among them."""
+    """Whether there is a number card among these cards."""
     return bool(ascending) and ascending[0] <= HIGHEST_NUMBER
 
 
 def specials_among(cards: Sequence[Card]) -> int:
-    """How many of them are special cards."""
+    """How many of these cards are special cards."""
     return sum(card > HIGHEST_NUMBER for card in cards)
 
 
 def index_of(ascending: list[Card], card: object) -> int | None:
-    """Where the card is among them, None if it is not."""
+    """The index of the card in the list; None if it is not in it."""
     if type(card) is not int:
         return None
     index = bisect_left(ascending, card)
@@ -132,7 +132,7 @@ TO_CHOOSE = tuple(ToChoose(seat) for seat in range(SEATS[-1]))
 
 
 def find_awaited(state: State) -> Awaited:
-    """The starting seat, a target, cards from the stock or from a hand, a choice, or nothing more."""
+    """What the match awaits: the starting seat, a target, cards of stock or hand, a choice, or nothing more."""
     stage = state.stage
     if stage == CHOOSE:
         return TO_CHOOSE[state.seat]
@@ -147,7 +147,7 @@ def find_awaited(state: State) -> Awaited:
 
 
 def outcome(state: State, values: tuple[Any, ...]) -> Outcome:
-    """The outcome of these values, drawn as awaited."""
+    """Make the awaited outcome from the values that chance gave."""
     stage = state.stage
     if stage in DRAWING:
         return Drawn(state.served, values)

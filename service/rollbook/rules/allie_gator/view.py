@@ -18,9 +18,9 @@ class Pile:
     """One pile, the same for every viewer."""
 
     targets: tuple[Card, ...]
-    """The one that counts last; none while it is drawn, or when the match has ended here."""
+    """The targets of the pile, the valid one last; empty while it is drawn, or if the match ended before it was."""
     cards: tuple[Card, ...]
-    """The top one last."""
+    """The cards below the target, the top card last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +28,10 @@ class Player:
     """One seat as a perspective shows it."""
 
     hand: tuple[Card, ...] | None
-    """Ascending; None where it is hidden."""
+    """The cards in the hand, ascending; None if this perspective may not see them."""
     hand_size: int
     penalties: tuple[Card, ...]
-    """In the order in which they came."""
+    """The penalty cards of the seat, in the order in which it got them."""
     teeth: int
 
 
@@ -88,7 +88,7 @@ def mask_outcome(state: State, outcome: Outcome, perspective: Perspective) -> Ou
 
 
 def places(state: State) -> tuple[int, ...]:
-    """Teeth, then in the end fewer special cards of the last round; before, the standing of the round goes first."""
+    """Return the places: by teeth; then, until the end, by fewer penalty cards; then by fewer special cards."""
     finished = state.stage == FINISHED
     return shared_places(
         [

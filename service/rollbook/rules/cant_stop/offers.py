@@ -66,12 +66,12 @@ class Offer:
 
     columns: frozenset[tuple[int, ...]]
     advances: Listed[Any]
-    """As legal choices of all kinds are listed."""
+    """The same advances as a list of choices, the form that all games use for legal choices."""
 
 
 @cache
 def _offer(columns: frozenset[tuple[int, ...]]) -> Offer:
-    """The one offer of these advances."""
+    """Return the offer of these advances; equal sets of columns share one offer."""
     return Offer(columns, Listed(map(Advance, sorted(columns))))
 
 

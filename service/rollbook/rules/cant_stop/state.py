@@ -120,7 +120,7 @@ def begin(options: Options, seats: int) -> State:
 
 
 def copy(state: State) -> State:
-    """A state of its own, equal to this one."""
+    """Return an equal state that shares no list with this one."""
     return State(
         state.ruleset,
         state.stage,
@@ -143,7 +143,7 @@ TO_CHOOSE = tuple(ToChoose(seat) for seat in range(SEATS[-1]))
 
 
 def find_awaited(state: State) -> Awaited:
-    """The starting seat, four dice, a choice of the seat whose turn it is, or nothing more."""
+    """What the match awaits: the starting seat, four dice, a choice of the seat whose turn it is, or nothing more."""
     stage = state.stage
     if stage == ROLL:
         return FOUR_DICE
@@ -153,7 +153,7 @@ def find_awaited(state: State) -> Awaited:
 
 
 def outcome(state: State, values: tuple[Value, ...]) -> Outcome:
-    """The outcome of these values, drawn as awaited."""
+    """Make the awaited outcome from the values that chance gave."""
     if state.stage == FIRST_SEAT:
         return FirstSeat(cast("int", values[0]))
     return ROLLED[values]

@@ -1,4 +1,4 @@
-"""What is seen of Can't Stop, and the places."""
+"""The view of a match of Can't Stop, and the places of its seats."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -67,7 +67,7 @@ def view(state: State, _perspective: Perspective) -> View:
 
 
 def places(state: State) -> tuple[int, ...]:
-    """Columns held, then the height of the markers in columns that are not won (ruling)."""
+    """Return the places: by columns held, then by the height of markers in columns that are not won (ruling)."""
     won = [column for column in LENGTHS if state.winners[column] != NOBODY]
     return shared_places(
         [

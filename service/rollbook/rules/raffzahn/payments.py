@@ -53,7 +53,7 @@ def check_payment(state: State, tiles: tuple[int, ...]) -> None:
 
 
 def _check_tiles(tiles: tuple[int, ...]) -> None:
-    """Refuse what is no set of tiles, or too many to be needed."""
+    """Refuse tiles that are not a non-empty set, or that are more than a miss can cost."""
     if not tiles:
         raise Invalid(Reason.NOTHING_NAMED, "surrender names no tile")
     if len(tiles) > TEETH_FOR_A_MISS:

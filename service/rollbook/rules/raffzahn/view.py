@@ -1,4 +1,4 @@
-"""What is seen of Raffzahn, and the places."""
+"""The view of a match of Raffzahn, and the places of its seats."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from rollbook.rules.raffzahn.state import FINISHED, FIRST_SEAT, State, list_owne
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What lies in front of one seat."""
+    """The tiles in front of one seat, and their teeth in all."""
 
     open_tiles: tuple[int, ...]
     safe_tiles: tuple[int, ...]
@@ -65,7 +65,7 @@ def view(state: State, _perspective: Perspective) -> View:
 
 
 def places(state: State) -> tuple[int, ...]:
-    """Teeth, open or safe, then the highest tile ("Spielende"); ruling: all places go by that."""
+    """Return the places: by teeth, then by the highest tile; open and safe tiles count alike ("Spielende"; ruling)."""
     scores = []
     for seat in range(len(state.open_tiles)):
         tiles = list_owned(state, seat)
