@@ -339,7 +339,10 @@ class Declines(Protocol):
     """Who has declined a rematch."""
 
     async def decline(self, match_id: str, player: bytes, keep_seconds: int) -> None:
-        """Record for `keep_seconds` that a player declines a rematch; all listeners get an announcement with head 0."""
+        """Record for `keep_seconds` that a player declines a rematch, and notify all listeners.
+
+        The announcement has head 0, because it is not about an append.
+        """
 
     async def list_declined(self, match_id: str) -> set[bytes]:
         """The players who have declined a rematch, while their answers are kept."""

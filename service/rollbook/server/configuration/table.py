@@ -51,7 +51,7 @@ class About:
     scope: Scope = "process"
     """Whether each process has its own count, or all share the one in the store."""
     unset: str = ""
-    """What applies without a value; empty if there is always a value."""
+    """Words for the effect of leaving the setting out, if its default is None; empty if the setting has a value."""
     is_secret: bool = False
     """Whether the value may be a URL with credentials."""
 

@@ -142,7 +142,7 @@ class Archivist:
         gone = self._leaving - waiting
         with suppress(ArchiveUnavailable):
             for match_id in gone - (await store.summaries(list(gone))).keys():
-                # The next comparison reads what cannot be read now.
+                # A match that the archive cannot return now is found by the next comparison of index and archive.
                 await self._finished.find(match_id)
         self._leaving = waiting
         over = [list_of(is_private=is_private, state=state) for is_private in (False, True) for state in OVER]

@@ -74,7 +74,7 @@ class _OneAtATime:
     __slots__ = ("_replica", "_used")
 
     def __init__(self, used: AbstractContextManager[Replica]) -> None:
-        """`used` is entered together with this context."""
+        """`used` keeps the replica in memory: it is entered before this context, and exited after it."""
         self._used = used
 
     async def __aenter__(self) -> Replica:
@@ -143,7 +143,7 @@ class Matches:
                 try:
                     decision = decide(ledger, command)
                 except (Declined, NotDue, RefusedByRules):
-                    # This process may be behind: the command may be valid in the current state.
+                    # This process may lack newer events, with which the command may be valid.
                     newer = await replica.caught_up()
                     if newer.head == ledger.head:
                         raise

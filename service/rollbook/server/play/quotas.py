@@ -312,7 +312,7 @@ class Quotas:
         return result
 
     async def _is_newcomer(self, caller: Subject, claims: Sequence[_Claim], now_ms: int) -> bool:
-        """Whether subject and address have few places, with those that were reserved for this command."""
+        """Whether subject and address have few places, including the ones reserved for this command."""
         for claim in claims:
             for book in claim.books:
                 if book in FEW and (await self._count(caller, claim.holder, Full(book, now_ms)))[0] > FEW[book]:
@@ -339,7 +339,8 @@ class Quotas:
     def _counts(self, caller: Subject, full: Full, place: str, listed: ListedMatch | None, until_ms: int) -> bool:
         if listed is not None and _COUNTS[full.book](listed, self._player(caller, place)):
             return True
-        # The command may be under way if the match does not exist yet or has a free seat.
+        # The command that reserved this place may still be running, if its match does not exist yet, or if the place
+        # is a seat of a match that is still open.
         may_come = listed is None or (full.book not in _OF_MATCHES and listed.summary.state == MATCH_STATE_OPEN)
         return may_come and until_ms >= full.now_ms
 

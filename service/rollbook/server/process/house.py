@@ -34,9 +34,9 @@ def is_installed() -> bool:
 
 
 def house_of(settings: Settings, keys: ServiceKeys, invite: Invite | None) -> tuple[HouseProcess | None, Invite | None]:
-    """The house process, if this process runs one itself, and the function that notifies a house of its bots' seats.
+    """The house process, if this process runs one itself, and the function that reports seats of bots to a house.
 
-    `invite` notifies the supervisor's house, in place of one of this process.
+    `invite` reports the seats to the supervisor, if that runs the house.
     """
     has_bots = bool(settings.limits.house_seats) and is_installed()
     if invite is not None:

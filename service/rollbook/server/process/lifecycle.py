@@ -71,7 +71,8 @@ class Foundation:
     keys: ServiceKeys
     metrics: Metrics = field(default_factory=Metrics)
     invite: Invite | None = None
-    """Notifies the supervisor's house of the seats of its bots; None: this process runs its own house."""
+    """Reports to the supervisor, whose process runs the house bots, the seats that bots take; None: a service of one
+    process, which runs the house bots itself."""
 
 
 async def _at_once() -> None:
@@ -133,7 +134,7 @@ class Surroundings:
     apart: Mapping[str, Callable[[], bool]] = field(default_factory=dict)
     """Health checks that concern other processes, by name."""
     invite: Invite | None = None
-    """Notifies the house of the seats of its bots."""
+    """Reports to the process that runs the house bots the seats that bots take."""
 
 
 async def serve(
@@ -163,7 +164,7 @@ async def serve(
                     raise NotListening("the server has ended by itself, and nothing can be called any more")
                 ended = await running.drain(signals)
             finally:
-                # A watch that ended by itself raises what ends the service.
+                # If a watching task has ended by itself, its exception ends the service.
                 for task in (watching, terminated):
                     if not task.done():
                         task.cancel()

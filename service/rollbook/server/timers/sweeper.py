@@ -226,7 +226,7 @@ class Sweeper:
         self._counted_ms = now_ms
         found = await self._lobby.counts(("", *current()))
         for state in NOT_OVER:
-            # Games that only newer replicas of the service have.
+            # Matches of games that only newer replicas of the service have are counted together.
             of_all = found.pop((state, ""))
             found[state, OTHER_GAMES] = max(0, of_all - sum(found[state, game] for game in current()))
         self._metrics.set_matches(found)
