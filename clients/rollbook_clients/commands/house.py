@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 def house() -> int:
     """Keep a public match of each game going, and play where bots are asked to, at the service named on standard input.
 
-    A frame comes in first, a JSON object: `address`, `certificates` (PEM, or null without TLS), `server_name`,
-    `pause_seconds` (null: no matches of its own), and `bots`, a list of objects with `name`, `token` and `secret`.
-    Then come frames for seats: `match`, `sub`, `strategy` and `bot`, an object as those. Frames go out, a JSON object
-    each: `level`, `event` and facts, to be logged, or `over`, the match and `sub` of a seat. When standard input ends,
-    what is under way is finished: exit code 0. Exit code 1 if the tokens hold no more, 3 if the service does not
-    answer, or the first frame is cut off.
+    Every frame is a JSON object. The service sends one frame first: `address`, `certificates` (PEM, or null without
+    TLS), `server_name`, `pause_seconds` (null: no matches of its own), and `bots`, a list of objects with `name`,
+    `token` and `secret`. Each later frame asks for a bot on one seat: `match`, `sub`, `strategy` and `bot`, an object
+    like those in `bots`. This process sends log entries, with `level`, `event` and facts, and for a seat that is done
+    `over`, the match and `sub` of the seat. When standard input ends, running commands are finished; exit code 0. Exit
+    code 1 if a token is no longer valid, 3 if the service does not answer, or the first frame is cut off.
     """
     return asyncio.run(_run())
 

@@ -66,7 +66,7 @@ def play(asked: TerminalOptions, goal: Invitation | Wish | None = None) -> int:
 
 
 def watch(asked: TerminalOptions, match_id: str | None) -> int:
-    """Run a match as a spectator, or the lobby to choose one."""
+    """Show a match to a spectator; without a match id, show the lobby, where the user chooses a match."""
 
     def first(table: Table, profile: Profile) -> Screen[None]:
         if match_id is None:

@@ -214,7 +214,7 @@ class _Verdicts:
 
     def _line(self, before: str, verdict: Verdict, after: str = "") -> str:
         """A line with a verdict, which has a colour on a terminal."""
-        # Names of files and of keys are what strangers made them.
+        # Names of files and of keys come from others, and may contain characters that control the terminal.
         line = Text.of(printable(before), (verdict.upper(), verdict), printable(after))
         if not self._in_colour:
             return line.plain
@@ -224,7 +224,7 @@ class _Verdicts:
         return colour_lines([line], LOOKS).removesuffix("\n")
 
     def _say(self, line: str) -> None:
-        """Print it at once; who stops reading has seen enough, but what is judged does not depend on that."""
+        """Print the line at once; if the reader has closed the pipe, the audit goes on without output."""
         try:
             print(line, flush=True)
         except BrokenPipeError:

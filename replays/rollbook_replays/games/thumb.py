@@ -33,7 +33,7 @@ class Thumb:
 
     @property
     def definitions(self) -> Shape:
-        """What a page with thumbs of this game needs once."""
+        """The SVG definitions that a page needs once, if it shows thumbs of this game."""
         return shape("defs", *self.stamps, shape("g", *self.ground, id=f"t-{self.game}", fill="none"))
 
     def draw(self, view: Any, name: str = "") -> Shape:
@@ -56,7 +56,7 @@ def stamp(name: str, *parts: Shape) -> Shape:
 
 
 def put(name: str, places: Places) -> Shape:
-    """The piece at each of these places; empty without places.
+    """Draw the piece at each of these points; an empty Shape if there are no points.
 
     >>> put("tile", [(12, 30), (40.04, 30)])
     '<path d="M0 0L12 30 40 30h0" marker-mid="url(#t-tile)"/>'
@@ -76,7 +76,7 @@ COMMON: Final = shape(
 
 
 def put_signs(places: Iterable[tuple[int, tuple[float, float]]]) -> Iterable[Shape]:
-    """The signs of seats, from pairs of a seat and a place."""
+    """Draw the sign of each seat at its points; the argument has pairs of a seat and a point."""
     found: dict[int, list[tuple[float, float]]] = {}
     for seat, place in places:
         found.setdefault(seat, []).append(place)

@@ -73,7 +73,7 @@ class BundledReplay:
     start: int
     size: int
     crc: int
-    """The checksum in the archive, unchecked."""
+    """The CRC of the replay's bytes that the bundle states; it has not been compared with the bytes."""
 
     @property
     def name(self) -> str:
@@ -105,7 +105,7 @@ class Bundle:
     signature: bytes
     signed: bytes
     changed: tuple[str, ...]
-    """Entries whose bytes do not have the checksum in the archive."""
+    """Entries whose bytes do not have the checksum that the bundle states for them."""
 
     def holds(self, key: Ed25519PublicKey) -> bool:
         """Whether the key signed exactly these entries."""

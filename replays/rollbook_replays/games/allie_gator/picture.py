@@ -88,7 +88,7 @@ def list_touched(view: View, choice: Any) -> tuple[str, ...]:
             pile = () if choice.pile is None else (f"pile-{choice.pile}",)
             things = (*_in_hand(view, GIFT), *pile, *_seat(choice.target))
         case Snap():
-            # The new target is pressed after the chip, so that a press on a card never snaps.
+            # A `+` means that this thing is pressed after the others: pressing the card first does not choose a snap.
             things = ("chip", *(f"+{card}" for card in _in_hand(view, choice.card)))
         case Reverse():
             things = (*_in_hand(view, REVERSE), "direction")
