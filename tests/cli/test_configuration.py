@@ -190,7 +190,7 @@ def test_without_a_word_the_defaults_hold(say: Say) -> None:
 
 
 def test_help_names_every_flag_with_its_variable() -> None:
-    """Containers are configured by variables, so the help lists both."""
+    """Containers are configured by variables, so the help lists the flag and the variable of each setting."""
     explained = " ".join(done("--help").stdout.replace("│", " ").split())
     for setting in EVERY.values():
         if not setting.section:

@@ -144,7 +144,7 @@ def test_a_refusal_of_another_tile_names_the_tile_on_offer() -> None:
 
 @pytest.mark.parametrize("seats", [2, 7, True, pytest.param(HUGE, id="huge")])
 def test_only_3_to_6_seats_can_play(seats: int) -> None:
-    """Both editions name these numbers."""
+    """The rulebooks of both editions give 3 to 6 as the numbers of players."""
     with pytest.raises(Invalid) as refused:
         GAME.start({}, seats)
     assert Reason.SEATS_OUT_OF_RANGE == refused.value.reason

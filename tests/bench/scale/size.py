@@ -13,7 +13,7 @@ class Size:
     """The numbers of a run."""
 
     rounds: int = 3
-    """Rounds of each load."""
+    """How often each load is repeated."""
     open_matches: tuple[int, ...] = (10, 1_000, 10_000)
     calls: int = 31
     """Calls of each kind, of which the median is taken."""
@@ -28,14 +28,14 @@ class Size:
     """Matches with a clock and without events."""
     rest_seconds: float = 10.0
     weighed: int = 1_000
-    """Watchers, and Play streams, by whose number memory is divided."""
+    """The number of watchers, and of Play streams; used memory is divided by it."""
     watches: int = 10_000
     """Watches on one connection."""
     finished: tuple[int, int] = (10_000, 20_000)
     """Two numbers of finished matches whose memory is compared."""
     workers: tuple[int, ...] = (1, 2, 4)
     shared: peers.Size = field(default_factory=peers.Size)
-    """The round that several workers play."""
+    """The load that a service with several workers is given."""
 
 
 FULL: Final = Size()

@@ -30,7 +30,7 @@ async def finished(one: Table, other: Table, *, is_private: bool) -> tuple[Match
 
 @pytest.mark.parametrize("is_private", [False, True])
 def test_a_player_is_offered_the_rematch_and_accepts_or_declines(tmp_path: Path, is_private: bool) -> None:
-    """The one who asked hears the answer; after a refusal the next rematch is another match."""
+    """The player who opened the rematch receives the answer; after a refusal the next rematch is another match."""
 
     async def scenario(address: str) -> None:
         async with asyncio.timeout(PATIENCE_SECONDS), tables(address, "Carla", "Greta") as (carla, greta):

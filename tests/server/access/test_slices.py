@@ -239,7 +239,7 @@ def test_a_page_that_is_cancelled_pays_for_the_matches_it_passed_over(
 
 
 def test_hidden_outcomes_of_a_file_are_written_in_slices(rests: Counter[str]) -> None:
-    """A long match of a game with hidden parts has thousands; the file is the same byte for byte."""
+    """Writing a file with 1,000 hidden outcomes in slices gives the same bytes as writing it at once."""
     played = recorded("allie_gator", 2)
     hidden = next(iter(played.private.values()))
     many = replace(played, private=dict.fromkeys(range(1, 1_001), hidden))

@@ -72,7 +72,7 @@ class Refused:
 
     @property
     def facts(self) -> dict[str, str]:
-        """The facts of the refusal."""
+        """The values in the refusal's detail, by name."""
         return dict(self.detail.facts)
 
 
