@@ -236,8 +236,10 @@ def test_help_names_every_flag_with_its_variable() -> None:
         ("trust_proxy = ['nowhere']", "trust_proxy: an address or a network such as 10.0.0.0/8"),
         (
             "durability = 'fsnyc'",
-            ("durability: one of fsync, relaxed, replicated, replicated-memory, quorum, not 'fsnyc'; did you mean"
-            " fsync?"),
+            (
+                "durability: one of fsync, relaxed, replicated, replicated-memory, quorum, not 'fsnyc'; did you mean"
+                " fsync?"
+            ),
         ),
         ("listen = 'nowhere'", "listen: 'nowhere' is not host:port"),
         ("redis = 'http://x'", "redis: http:// is not known"),
