@@ -44,6 +44,7 @@ ALLOWED = {
     ("lobby/archive_index.py", "state"),
     ("lobby/index_rows.py", "state"),
     ("lobby/match_listing.py", "state"),
+    ("feeds/lobby_board.py", "state"),
     ("lobby/listed_match.py", "state"),
     ("lobby/rematches.py", "state"),
     ("play/holdings.py", "state"),

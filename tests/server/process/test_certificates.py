@@ -179,10 +179,10 @@ def test_page_and_house_trust_a_renewed_certificate(tmp_path: Path) -> None:
     flags = ["--tls-cert", str(made.certificate), "--tls-key", str(made.key), "--web", "127.0.0.1:0", "--demo"]
     with started([*words, *flags]) as one:
         page = str(one.line("the page is at")["page"])
-        until(lambda: "Matches" == heading(page), one)
+        until(lambda: "Take a seat" == heading(page), one)
         again = certificate(tmp_path, "own", days=30)
         one.line("the certificate is renewed")
         until(lambda: again.issued == shows(one), one)
         one.line("the house has ended")
         one.line("the page has ended")
-        until(lambda: "Matches" == heading(page), one)
+        until(lambda: "Take a seat" == heading(page), one)

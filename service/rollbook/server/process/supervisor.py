@@ -110,6 +110,7 @@ class _Service:
 async def _start(settings: Settings, words: Sequence[str], stack: AsyncExitStack) -> _Service:
     """Start all parts; each part starts after the parts that it depends on."""
     registry, tallies = CollectorRegistry(), Tallies()
+    settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     house = _House(settings)
     page: PageProcess | None = None
 
@@ -125,7 +126,6 @@ async def _start(settings: Settings, words: Sequence[str], stack: AsyncExitStack
     store = None if settings.redis is not None else await OwnStore.start(settings)
     if store is not None:
         stack.push_async_callback(store.stop)
-    settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     page = await _page(settings)
     address = await stack.enter_async_context(hold_port(settings.listen))
     url = settings.redis if store is None else store.url
