@@ -87,7 +87,7 @@ async def slots(asked: Run) -> Outcome:
         end, moved = loop.time() + asked.seconds, 0
         while loop.time() < end:
             await crowd.until_all_wrote()
-            slot = key_slot(stream_key(chance.choice(crowd.writers).name))
+            slot = key_slot(stream_key(chance.choice(crowd.writers).name, logs[0].parts))
             new = await asyncio.to_thread(pair.begin_to_move, slot)
             await asyncio.sleep(chance.uniform(0, 0.2))
             await asyncio.to_thread(pair.finish_move, slot, new)

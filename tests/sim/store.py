@@ -270,6 +270,7 @@ class SimulatedLog:
             del self.store.listeners[listening], self._listening[listening]
 
     parts = MemoryLog.parts
+    index_parts = MemoryLog.index_parts
 
     async def lengths(self, match_ids: Sequence[str]) -> dict[str, int]:
         """Return the number of readable entries of each log."""

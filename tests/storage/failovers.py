@@ -317,6 +317,11 @@ class Clustered:
         """Wait until every master has a replica again, which a cluster arranges by itself."""
         until(lambda: all(self._is_whole(server) for server in self.servers))
 
+    def is_complete(self, asked: Server) -> bool:
+        """Whether this server knows a working master for every slot."""
+        with asked.client() as client:
+            return bool(client.execute_command("CLUSTER INFO")["cluster_state"] == "ok")
+
     def _is_whole(self, asked: Server) -> bool:
         with asked.client() as client:
             said = client.info("replication")
@@ -326,15 +331,17 @@ class Clustered:
 
 
 @contextmanager
-def clustered(directory: Path, settings: Mapping[str, str] = MappingProxyType({})) -> Iterator[Clustered]:
-    """Start such a cluster, with a node time-out of one second."""
+def clustered(
+    directory: Path, settings: Mapping[str, str] = MappingProxyType({}), replicas: int = 3
+) -> Iterator[Clustered]:
+    """Start such a cluster, with a node time-out of one second; with 0 replicas only the masters."""
     parts = [range(5_461), range(5_461, 10_922), range(10_922, 16_384)]
     with ExitStack() as stack:
         servers = [
             stack.enter_context(
                 running(find_server(), directory / f"server-{number}", {**_QUICK, **settings}, slots=slots)
             )
-            for number, slots in enumerate([*parts, range(1), range(1), range(1)])
+            for number, slots in enumerate([*parts, *[range(1)] * replicas])
         ]
         clients: list[Any] = [stack.enter_context(server.client()) for server in servers]
         for client in clients[3:]:
@@ -347,7 +354,10 @@ def clustered(directory: Path, settings: Mapping[str, str] = MappingProxyType({}
         until(lambda: all(len(found.nodes(server)) == len(servers) for server in servers))
         for number, client in enumerate(clients[3:]):
             client.execute_command("CLUSTER", "REPLICATE", clients[number].execute_command("CLUSTER", "MYID"))
-        found.rejoin(servers[0])
+        if replicas:
+            found.rejoin(servers[0])
+        else:
+            until(lambda: all(found.is_complete(server) for server in servers))
         try:
             yield found
         finally:

@@ -180,6 +180,7 @@ class MemoryLog:
         return await self.lobby() if parts else {}
 
     parts = 1
+    index_parts = 1
 
     async def lengths(self, match_ids: Sequence[str]) -> dict[str, int]:
         """Return the number of stored entries of each log."""

@@ -403,7 +403,7 @@ async def lose(store: Store, log: RedisLog | MemoryLog | SimulatedLog, match_id:
         return
     client: Any
     with redis.Redis(port=urlsplit(store.url or "").port or 0, protocol=2) as client:
-        assert 1 == client.delete(stream_key(match_id))
+        assert 1 == client.delete(stream_key(match_id, log.parts))
 
 
 async def test_an_append_may_have_to_wait_for_the_stores_own_clock(
@@ -536,7 +536,7 @@ async def test_matches_of_one_partition_are_all_listed(store: Store, match_id: s
     """Each has its own summary, and removing one keeps the others."""
     log = await store.connect()
     names = (f"{match_id}-{number}" for number in count())
-    neighbours = (name for name in names if partition_of(name) == partition_of(match_id))
+    neighbours = (name for name in names if partition_of(name, log.parts) == partition_of(match_id, log.parts))
     together = [match_id, *islice(neighbours, 3)]
     for name in together:
         await log.append(name, 0, entries(b"one"), lobby=LobbyEntry(f"of {name}".encode()))

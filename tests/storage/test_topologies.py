@@ -61,6 +61,11 @@ class Pair:
         assert first <= slot <= last
         return [server.port for server in self.servers].index(port)
 
+    def refused(self) -> int:
+        """How many commands were refused because their keys are on two servers."""
+        found = [client.info("errorstats").get("errorstat_TRYAGAIN", {"count": 0}) for client in self.clients]
+        return sum(int(one["count"]) for one in found)
+
     def begin_to_move(self, slot: int) -> int:
         """Begin to move a slot; return the index of the new owner."""
         old = self.owner(slot)
@@ -118,7 +123,7 @@ async def test_matches_are_spread_over_the_servers(pair: Pair, match_id: str) ->
 async def test_a_slot_that_has_moved_is_followed(pair: Pair, match_id: str) -> None:
     """The log follows and remembers the redirection of its outdated map, and writes nothing twice."""
     log = await RedisLog.connect(pair.url)
-    slot = key_slot(stream_key(match_id))
+    slot = key_slot(stream_key(match_id, log.parts))
     await log.append(match_id, 0, [Entry(b"one")])
     waiting = asyncio.ensure_future(wait(log, {match_id: 1}, PATIENCE_SECONDS))
     await asyncio.sleep(0.02)
@@ -134,13 +139,13 @@ async def test_a_slot_that_has_moved_is_followed(pair: Pair, match_id: str) -> N
 async def test_a_slot_that_is_being_moved_is_asked_for_on_both_sides(pair: Pair, match_id: str) -> None:
     """A match that was migrated, one that was not, and one that is separated from its lobby meanwhile."""
     log = await RedisLog.connect(pair.url)
-    partition = partition_of(match_id)
-    near = next(f"{match_id}-{n}" for n in range(10_000) if partition_of(f"{match_id}-{n}") == partition)
-    slot = key_slot(stream_key(match_id))
+    partition = partition_of(match_id, log.parts)
+    near = next(f"{match_id}-{n}" for n in range(10_000) if partition_of(f"{match_id}-{n}", log.parts) == partition)
+    slot = key_slot(stream_key(match_id, log.parts))
     for match in (match_id, near):
         await log.append(match, 0, [Entry(b"one")], lobby=LobbyEntry(b"open"))
     new = pair.begin_to_move(slot)
-    pair.carry(new, stream_key(match_id))
+    pair.carry(new, stream_key(match_id, log.parts))
     assert Appended(2) == await log.append(match_id, 1, [Entry(b"two")])
     assert Appended(2) == await log.append(near, 1, [Entry(b"two")])
     assert [Entry(b"one"), Entry(b"two")] == await log.read(match_id)
@@ -149,8 +154,12 @@ async def test_a_slot_that_is_being_moved_is_asked_for_on_both_sides(pair: Pair,
     with pytest.raises(StoreUnavailable):
         await log.append(match_id, 2, [Entry(b"three")], lobby=LobbyEntry(b"running"))
     assert 2 == await log.head(match_id)
+    refused = pair.refused()
+    appending = asyncio.ensure_future(log.append(match_id, 2, [Entry(b"three")], lobby=LobbyEntry(b"running")))
+    await asyncio.to_thread(until, lambda: pair.refused() > refused)
+    # It is retried, since nothing was written.
     pair.finish_move(slot, new)
-    assert Appended(3) == await log.append(match_id, 2, [Entry(b"three")], lobby=LobbyEntry(b"running"))
+    assert Appended(3) == await appending
     assert b"running" == (await log.lobby())[match_id]
     await log.close()
 
@@ -178,7 +187,7 @@ async def test_the_master_that_sentinel_names_is_used_and_followed(tmp_path: Pat
         log = await RedisLog.connect(f"{watching.url}/main", append_seconds=1.0)
         assert Appended(1) == await log.append(match_id, 0, [Entry(b"one")])
         assert [Entry(b"one")] == await log.read(match_id)
-        until(lambda: replica.execute_command("XLEN", stream_key(match_id)) == 1)
+        until(lambda: replica.execute_command("XLEN", stream_key(match_id, log.parts)) == 1)
         servers[0].process.kill()
         deadline = time.monotonic() + PATIENCE_SECONDS
         while True:
@@ -191,7 +200,7 @@ async def test_the_master_that_sentinel_names_is_used_and_followed(tmp_path: Pat
                 break
         assert result in (Appended(2), Conflict(2))
         assert [Entry(b"one"), Entry(b"two")] == await log.read(match_id)
-        assert 2 == replica.execute_command("XLEN", stream_key(match_id))
+        assert 2 == replica.execute_command("XLEN", stream_key(match_id, log.parts))
         await log.close()
 
 

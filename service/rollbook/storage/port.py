@@ -237,6 +237,10 @@ class LobbyStore(Protocol):
 class MatchIndex(Protocol):
     """The index of the lobby: lists of matches, and agendas of what is due when."""
 
+    @property
+    def index_parts(self) -> int:
+        """The number of parts of the index that every query asks."""
+
     async def page(self, lists: Sequence[str], before: Place | None, limit: int) -> list[Place]:
         """At most `limit` matches of these lists after the place `before`, each once, the last opened first."""
 

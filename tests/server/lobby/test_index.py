@@ -153,7 +153,9 @@ def test_an_index_that_is_damaged_is_mended(store: Server, how: str) -> None:
         await a_round(one)
         other.service.lobby._believed_until = 0.0
         assert before == await everything(other)
-        assert ([], {}) == (await one.service.index.check(), await one.log.strays())
+        assert [] == await one.service.index.check()
+        # Without its row, the script that unlists a match cannot find its places; lists skip them.
+        assert (await one.log.strays()).keys() <= ({late} if how == "rows misused" else set())
 
     run(store, scenario)
 
@@ -186,7 +188,7 @@ def test_a_store_of_an_older_version_gets_its_index_by_itself(store: Server) -> 
             for match_id, data in (await one.log.lobby()).items():
                 listed = ListedMatch.read(data)
                 older = ListedMatch(listed.summary, listed.opener, listed.players).write()
-                client.hset(lobby_key(partition_of(match_id)), match_id, older)
+                client.hset(lobby_key(partition_of(match_id, one.log.parts)), match_id, older)
             for key in keys_of(store, ":index:"):
                 client.delete(key)
         assert before == await everything(other)

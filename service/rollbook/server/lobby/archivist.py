@@ -114,39 +114,42 @@ class Archivist:
 
     async def look(self) -> None:
         """Archive matches that are due, and periodically compare the index with the archive."""
-        await self._measure()
+        due_ms = self._clock_ms() - self._after_ms
+        oldest = await self._measure(due_ms)
         # `start` has called `settle` just before the first look.
         if (self._looks or self._archived.archive is None) and not await self.settle():
             return
         if self._looks % COMPARE_LOOKS == 0:
             await self._finished.compare()
         self._looks += 1
-        await self._notice_leaving()
+        await self._notice_leaving({match_id for match_id, _ in oldest if is_match_id(match_id)})
         if await self._archivable.archive_is_lacked():
             self._turn_off(OtherArchive("another service of this store does not have the archive"))
             return
         self._turn_on()
-        await self._take_all(self._clock_ms() - self._after_ms)
+        if oldest and oldest[0][1] <= due_ms:
+            await self._take_all(due_ms)
 
-    async def _measure(self) -> None:
-        """Measure for how long the oldest finished match should have been archived."""
-        due_ms = self._clock_ms() - self._after_ms
-        oldest = await self._store.due(ARCHIVE, due_ms, 1)
+    async def _measure(self, due_ms: int) -> list[tuple[str, int]]:
+        """Measure how many matches wait, and for how long the oldest should have been archived; returns the oldest."""
+        oldest = await self._store.due(ARCHIVE, self._clock_ms(), MOST_LEAVING)
         self._metrics.archive_late(max(0, due_ms - oldest[0][1]) / 1_000 if oldest else 0)
+        waiting = len(oldest)
+        if waiting == MOST_LEAVING:
+            over = [list_of(is_private=is_private, state=state) for is_private in (False, True) for state in OVER]
+            waiting = sum(await self._store.counts(over))
+        self._metrics.waiting(waiting)
+        return oldest
 
-    async def _notice_leaving(self) -> None:
+    async def _notice_leaving(self, waiting: set[str]) -> None:
         """Index what another service has archived, among the matches that had waited longest."""
         store = self._store
-        due = await store.due(ARCHIVE, self._clock_ms(), MOST_LEAVING)
-        waiting = {match_id for match_id, _ in due if is_match_id(match_id)}
         gone = self._leaving - waiting
         with suppress(ArchiveUnavailable):
             for match_id in gone - (await store.summaries(list(gone))).keys():
                 # A match that the archive cannot return now is found by the next comparison of index and archive.
                 await self._finished.find(match_id)
         self._leaving = waiting
-        over = [list_of(is_private=is_private, state=state) for is_private in (False, True) for state in OVER]
-        self._metrics.waiting(sum(await store.counts(over)))
         there = await store.summaries(list(self._failed))
         self._failed = {match_id: why for match_id, why in self._failed.items() if match_id in there}
 

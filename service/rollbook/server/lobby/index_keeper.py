@@ -30,6 +30,8 @@ class IndexKeeper:
         self._lobby = lobby
         self._next = 0
         """The next part to compare."""
+        self._owed = ROUND_SECONDS - 1
+        """What is to be compared, in parts of the lobby divided by ROUND_SECONDS."""
 
     async def settle(self) -> bool:
         """Build the index if it is incomplete; returns whether it was."""
@@ -51,7 +53,8 @@ class IndexKeeper:
     async def mend_a_slice(self) -> int:
         """Compare the next parts with the lobby and repair them; returns how many matches were wrong."""
         count = 0
-        for _ in range(-(-self._store.parts // ROUND_SECONDS)):
+        many, self._owed = divmod(self._owed + self._store.parts, ROUND_SECONDS)
+        for _ in range(many):
             count += await self._lobby.mend(self._next)
             self._next = (self._next + 1) % self._store.parts
         if count:

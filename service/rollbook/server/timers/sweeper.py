@@ -70,6 +70,9 @@ RECOUNT_MS: Final = 300_000
 COUNT_MS: Final = 5_000
 """How often matches are counted."""
 
+CLUSTER_COUNT_MS: Final = 60_000
+"""How often matches are counted if every count asks many parts of the index."""
+
 FREE_MS: Final = 3_000
 """How often the reservations of finished matches are released."""
 
@@ -221,7 +224,8 @@ class Sweeper:
 
     async def _count(self) -> None:
         """Periodically update the metrics of open and running matches."""
-        if (now_ms := self._clock()) - self._counted_ms < COUNT_MS:
+        every_ms = COUNT_MS if self._agendas.index_parts == 1 else CLUSTER_COUNT_MS
+        if (now_ms := self._clock()) - self._counted_ms < every_ms:
             return
         self._counted_ms = now_ms
         found = await self._lobby.counts(("", *current()))

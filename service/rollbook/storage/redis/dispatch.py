@@ -102,6 +102,10 @@ class Dispatch:
             for attempt in range(_MOST_REDIRECTIONS):
                 try:
                     answer: list[int] = await server.appends.run(keys, arguments, asking=asking)
+                except TryAgainError as separated:
+                    # The keys of the append are on two servers while their slot moves; nothing was written.
+                    await _pause(attempt)
+                    refusal = separated
                 except AskError as redirection:
                     await _pause(attempt - 1)
                     server = await self._servers.redirect(redirection)

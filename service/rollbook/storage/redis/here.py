@@ -18,9 +18,10 @@ class RedisPresence:
     def __init__(self, log: RedisLog) -> None:
         """Use the store of this log."""
         self._dispatch = log.dispatch
+        self._partitions = log.parts
 
     async def update(self, match_id: str, process: str, seats: Collection[int], keep_ms: int) -> set[int]:
         """Replace the seats of a process; returns the present seats of all processes."""
-        key = b"{p%d}:here:%b" % (partition_of(match_id), match_id.encode())
+        key = b"{p%d}:here:%b" % (partition_of(match_id, self._partitions), match_id.encode())
         arguments: list[bytes | str | int] = [key, match_id, process, keep_ms, *sorted(seats)]
         return set(map(int, await self._dispatch.ask(key, "EVAL", _HERE, 1, *arguments, appends=True)))

@@ -9,9 +9,13 @@ from functools import lru_cache
 from typing import Final
 
 PARTITIONS: Final = 256
+"""The number of partitions of a new store that is not a Cluster."""
+
+CLUSTER_PARTITIONS: Final = 16
+"""The number of partitions of a new Cluster, where every query of the index asks all of them."""
 
 PARTITIONS_KEY: Final = b"rollbook:partitions"
-"""The number of partitions that the store began with; with another number its matches would not be found."""
+"""The number of partitions that the store began with, and which it keeps."""
 
 FORMAT_KEY: Final = b"rollbook:format"
 """The format of the store's matches; a data directory has it in a file."""

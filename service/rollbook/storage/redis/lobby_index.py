@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from heapq import merge, nlargest
 from importlib.resources import files
 from itertools import islice
+from math import ceil
 from typing import Any, Final
 
 import structlog
@@ -32,7 +33,7 @@ _PLACE_DIGITS: Final = 16
 _ID_BEGINS: Final = {b"list": _PLACE_DIGITS, b"due": 0}
 """Offset of the match id in a member of a list or an agenda."""
 _FEW: Final = 3
-"""How many matches are requested at first from each list of a partition."""
+"""How many matches are requested at first from each list of a partition, beyond twice its share of the page."""
 _NONE: Final = "-"
 _SCANNED_AT_ONCE: Final = 500
 
@@ -66,11 +67,19 @@ class LobbyIndex(Books):
         super().__init__(dispatch, partitions)
         self._said: LRUCache[tuple[bytes, bytes], bool] = LRUCache(_MOST_SAID)
         self._has_slots = cluster
+        self._was_whole = False
+        """Whether the last look at the marks of the index found all of them."""
+        self._looks = 0
 
     @property
     def parts(self) -> int:
         """The number of parts of the lobby."""
         return self._partitions
+
+    @property
+    def index_parts(self) -> int:
+        """The number of parts of the index that every query asks."""
+        return len(self._shards)
 
     # The lobby
 
@@ -146,7 +155,7 @@ class LobbyIndex(Books):
         for shard in self._shards:
             keys = (index_key(self._base(shard), "list", name) for name in lists)
             begins[shard] = dict.fromkeys(keys, b"+" if before is None else b"(" + _member(*before))
-        many = limit if len(begins) == 1 else _FEW
+        many = limit if len(begins) == 1 else min(limit, _FEW + 2 * ceil(limit / len(begins)))
         found: set[bytes] = set()
         while begins:
             ends = await self._next(begins, many)
@@ -224,15 +233,23 @@ class LobbyIndex(Books):
             await self._run(_REINDEX, [lobby_key(part), self._rows(part)], self._base(part), now_ms, *arguments)
 
     async def has_index(self) -> bool:
-        """Whether the index is marked as complete."""
-        keys = [index_key(self._base(shard), "made") for shard in self._shards]
+        """Whether the index is marked as complete.
+
+        `mark_index` changes the marks of all partitions. So after all of them were found, one is read at each call, a
+        different one every time.
+        """
+        shards = [self._shards[self._looks % len(self._shards)]] if self._was_whole else self._shards
+        self._looks += 1
+        keys = [index_key(self._base(shard), "made") for shard in shards]
         answers = await self._dispatch.ask_all([(key, ("GET", key)) for key in keys])
-        return all(answer == INDEX_FORMAT for answer in answers)
+        self._was_whole = all(answer == INDEX_FORMAT for answer in answers)
+        return self._was_whole
 
     async def mark_index(self, *, whole: bool) -> None:
         """Mark the index as complete, or as one that has to be rebuilt."""
         keys = [index_key(self._base(shard), "made") for shard in self._shards]
         commands = [(key, ("SET", key, INDEX_FORMAT) if whole else ("DEL", key)) for key in keys]
+        self._was_whole = False
         await self._dispatch.ask_all(commands, appends=True)
 
     async def strays(self) -> Counter[str]:

@@ -33,6 +33,7 @@ from rollbook.storage.redis.durability import Durability, Keeping
 from rollbook.storage.redis.keys import (
     ARCHIVE_KEY,
     BEAT_KEY,
+    CLUSTER_PARTITIONS,
     FORMAT_KEY,
     KEYS_KEY,
     LACKING_KEY,
@@ -99,33 +100,38 @@ class RedisLog(LobbyIndex):
         durability: Durability = "fsync",
         *,
         replicas: int = 1,
-        partitions: int = PARTITIONS,
+        partitions: int | None = None,
         append_seconds: float = 5.0,
     ) -> Self:
         """Connect to the store at a URL (see `address`); raises StoreUnavailable with the reason if it is unfit.
 
         `append_seconds` is how long an append waits for an answer before its outcome is unknown. With a replicated
         durability, data is acknowledged and returned only when `replicas` replicas have it, with `quorum` half of them.
+        `partitions` is for a new store, and checked in another one; by default a store keeps the number it began with.
         """
         address = parse(url)
         if durability not in get_args(Durability):
             raise ValueError(f"durability is one of {', '.join(get_args(Durability))}, not {durability!r}")
         keeping = Keeping(durability, replicas)
-        testimony = Testimony(partitions) if durability == "quorum" else None
+        testimony = Testimony() if durability == "quorum" else None
         if testimony is not None and (address.kind is not Kind.SENTINEL or replicas < 2 or replicas % 2):  # noqa: PLR2004
             raise ValueError("a quorum takes Sentinels, and two replicas, four, or another even number")
         found = servers(ConnectionSettings(address, keeping, append_seconds, testimony))
-        log = cls(found, partitions=partitions, cluster=address.kind is Kind.CLUSTER, testimony=testimony)
+        is_cluster = address.kind is Kind.CLUSTER
         try:
             await found.begin()
             await check_replicated(found, keeping)
             for server in await found.every():
                 await server.appends.prove()
-            await log._settle_format()
-            await log._settle_partitions()
+            dispatch = Dispatch(found)
+            await _settle_format(dispatch)
+            count = await _settle_partitions(dispatch, partitions, CLUSTER_PARTITIONS if is_cluster else PARTITIONS)
+            if testimony is not None:
+                testimony.partitions = count
+            log = cls(found, partitions=count, cluster=is_cluster, testimony=testimony)
             await log._settle_index()
         except BaseException:
-            await log.close()
+            await found.close()
             raise
         return log
 
@@ -285,25 +291,30 @@ class RedisLog(LobbyIndex):
         """Whether the entries of a stream were archived: only then does its key expire."""
         return int(await self._dispatch.ask(key, "TTL", key)) >= 0
 
-    async def _settle_format(self) -> None:
-        if await self._dispatch.ask(PARTITIONS_KEY, "GET", PARTITIONS_KEY, appends=True) is None:
-            # Only in a new store; before the partitions, so that a process that finds those also finds a format.
-            await self._dispatch.ask(FORMAT_KEY, "SET", FORMAT_KEY, FORMAT, "NX", appends=True)
-        found = await self._dispatch.ask(FORMAT_KEY, "GET", FORMAT_KEY, appends=True)
-        word = BEFORE_RELEASE if found is None else found.decode(errors="replace")
-        if (why := refusal("The store", word)) is not None:
-            raise StoreUnavailable(why, NOT_OURS)
 
-    async def _settle_partitions(self) -> None:
-        await self._dispatch.ask(PARTITIONS_KEY, "SET", PARTITIONS_KEY, self._partitions, "NX", appends=True)
-        found = await self._dispatch.ask(PARTITIONS_KEY, "GET", PARTITIONS_KEY, appends=True)
-        if found != b"%d" % self._partitions:
-            raise StoreUnavailable(
-                f"The store was begun with {found.decode(errors='replace')} partitions, and this service counts on"
-                f" {self._partitions}:"
-                " it would look for matches in the wrong places. Start it with the store's number.",
-                NOT_OURS,
-            )
+async def _settle_format(dispatch: Dispatch) -> None:
+    if await dispatch.ask(PARTITIONS_KEY, "GET", PARTITIONS_KEY, appends=True) is None:
+        # Only in a new store; before the partitions, so that a process that finds those also finds a format.
+        await dispatch.ask(FORMAT_KEY, "SET", FORMAT_KEY, FORMAT, "NX", appends=True)
+    found = await dispatch.ask(FORMAT_KEY, "GET", FORMAT_KEY, appends=True)
+    word = BEFORE_RELEASE if found is None else found.decode(errors="replace")
+    if (why := refusal("The store", word)) is not None:
+        raise StoreUnavailable(why, NOT_OURS)
+
+
+async def _settle_partitions(dispatch: Dispatch, wanted: int | None, of_new_stores: int) -> int:
+    """The number of partitions that the store began with; raises StoreUnavailable if it is not the wanted one."""
+    await dispatch.ask(PARTITIONS_KEY, "SET", PARTITIONS_KEY, wanted or of_new_stores, "NX", appends=True)
+    found = (await dispatch.ask(PARTITIONS_KEY, "GET", PARTITIONS_KEY, appends=True)).decode(errors="replace")
+    possible = (PARTITIONS, CLUSTER_PARTITIONS) if wanted is None else (wanted,)
+    if found not in map(str, possible):
+        raise StoreUnavailable(
+            f"The store was begun with {found} partitions, and this service counts on"
+            f" {' or '.join(map(str, possible))}:"
+            " it would look for matches in the wrong places. Start it with the store's number.",
+            NOT_OURS,
+        )
+    return int(found)
 
 
 def _head(facts: Any) -> int:

@@ -37,6 +37,7 @@ class RedisPools:
     def __init__(self, log: RedisLog) -> None:
         """Use the store of this log."""
         self._dispatch = log.dispatch
+        self._partitions = log.parts
 
     async def claim(self, pool: Pool, holder: Holder, match_id: str) -> Claim:
         """Claim a seat: at the holder's table, else at the oldest table with people, else at a new one."""
@@ -72,28 +73,23 @@ class RedisPools:
 
     async def pause(self, holder: str, first_ms: int, most_ms: int, forgive_ms: int) -> None:
         """Refuse a holder for a time that doubles with each call."""
-        keys = _times_key(holder), _pause_key(holder)
+        keys = self._key("now-pauses", holder), self._key("now-paused", holder)
         await self._dispatch.ask(keys[0], "EVAL", _PAUSE, 2, *keys, first_ms, most_ms, forgive_ms, appends=True)
 
     async def paused_ms(self, holder: str) -> int:
         """For how many more milliseconds a holder is refused."""
-        key = _pause_key(holder)
+        key = self._key("now-paused", holder)
         return max(0, int(await self._dispatch.ask(key, "EVAL", _PAUSED, 1, key, appends=True)))
 
     async def _step(self, step: str, pool: Pool, match_id: str, *holders: Holder) -> Any:
-        key = b"{p%d}:now:%b" % (partition_of(pool.name), pool.name.encode())
+        key = self._key("now", pool.name)
         said = [part for holder in holders for part in (holder.name, _kind(holder))]
         times = pool.seats, pool.claim_ms, pool.seen_ms, pool.keep_ms, MOST_TABLES
         return await self._dispatch.ask(key, "EVAL", _NOW, 1, key, step, match_id, *times, *said, appends=True)
 
+    def _key(self, what: str, name: str) -> bytes:
+        return b"{p%d}:%b:%b" % (partition_of(name, self._partitions), what.encode(), name.encode())
+
 
 def _kind(holder: Holder) -> str:
     return _HOUSE if holder.is_house else _PEOPLE_ONLY if holder.people_only else ""
-
-
-def _pause_key(holder: str) -> bytes:
-    return b"{p%d}:now-paused:%b" % (partition_of(holder), holder.encode())
-
-
-def _times_key(holder: str) -> bytes:
-    return b"{p%d}:now-pauses:%b" % (partition_of(holder), holder.encode())

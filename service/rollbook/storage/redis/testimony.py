@@ -24,7 +24,7 @@ from rollbook.storage.port import MATCHES_LOST, AppendUnconfirmed, StoreUnavaila
 from rollbook.storage.redis.attached import facts
 from rollbook.storage.redis.confirmation import Converse
 from rollbook.storage.redis.connection import Command, Unanswered, Unsent
-from rollbook.storage.redis.keys import LOST_KEY, stream_key
+from rollbook.storage.redis.keys import LOST_KEY, PARTITIONS, stream_key
 
 REMEMBERED_SECONDS: Final = 600
 MOST_REMEMBERED: Final = 50_000
@@ -46,9 +46,10 @@ class Talking(Protocol):
 class Testimony:
     """What this process would notice if a new master lacked it."""
 
-    def __init__(self, partitions: int) -> None:
-        """Remember nothing; the store has this number of partitions."""
-        self._partitions = partitions
+    def __init__(self) -> None:
+        """Remember nothing."""
+        self.partitions = PARTITIONS
+        """The number of partitions of the store."""
         self._newest: TTLCache[str, tuple[int, int]] = TTLCache(MOST_REMEMBERED, REMEMBERED_SECONDS)
         """By match, the sequence and the hash of the newest event that was acknowledged or returned."""
         self._history = ""
@@ -127,7 +128,7 @@ class Testimony:
         remembered = list(self._newest.items())
         for first in range(0, len(remembered), _AT_ONCE):
             part = remembered[first : first + _AT_ONCE]
-            keys = [(stream_key(match_id, self._partitions), sequence) for match_id, (sequence, _) in part]
+            keys = [(stream_key(match_id, self.partitions), sequence) for match_id, (sequence, _) in part]
             questions = [
                 command
                 for key, sequence in keys
