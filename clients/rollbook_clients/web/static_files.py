@@ -1,6 +1,7 @@
 """The static files of the page, at addresses that contain a hash of all of them, so that browsers keep them for ever.
 
-The files import each other by relative addresses, which therefore contain the same hash.
+The files import each other by relative addresses, which therefore contain the same hash. A script that only one other
+imports is part of that one.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import gzip
 import hashlib
 import mimetypes
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -25,13 +27,38 @@ FOR_EVER: Final = "public, max-age=31536000, immutable"
 FOLDER: Final = files("rollbook_clients.web") / "static"
 
 _IMPORT: Final = re.compile(r"^(?:import|\}) [^;]*?\"(\.[^\"]+)\";$", re.MULTILINE)
-
-
+_WHOLE_IMPORT: Final = re.compile(r"^import (?:(?:\* as )?([^;]*?) from )?\"\./(\w+\.js)\";\n", re.MULTILINE)
+_EXPORT: Final = re.compile(r"^export (?=(?:async )?(?:function\*?|class|const) (\w+))", re.MULTILINE)
 _COMMENT: Final = re.compile(r"^[ \t]*(?://[^\n]*|/\*\*.*?\*/)\n", re.MULTILINE | re.DOTALL)
+_COMMENT_OF_SHEET: Final = re.compile(r"/\*.*?\*/", re.DOTALL)
+_SPACE_OF_SHEET: Final = re.compile(r"\s*([{};,>])\s*|: ")
+_MARGIN: Final = re.compile(r"^\s+|[ \t]+$", re.MULTILINE)
 
 
-def _without_comments(script: bytes) -> bytes:
-    return _COMMENT.sub("", script.decode()).encode()
+def _small(name: str, text: str) -> str:
+    """A script or a style sheet without comments and margins."""
+    if name.endswith(".js"):
+        return _MARGIN.sub("", _COMMENT.sub("", text))
+    return re.sub(
+        r"\s*([{};,>])\s*|: ", lambda found: found[1] or ":", _MARGIN.sub("", _COMMENT_OF_SHEET.sub("", text))
+    )
+
+
+def _join(scripts: Mapping[str, str]) -> dict[str, str]:
+    """The scripts, where one that imports nothing and that only one other imports is part of that one."""
+    imports = Counter(name for text in scripts.values() for _, name in _WHOLE_IMPORT.findall(text))
+
+    def write(found: re.Match[str]) -> str:
+        bound, name = found[1], found[2]
+        if imports[name] > 1 or _WHOLE_IMPORT.search(scripts[name]):
+            return found[0]
+        inside, exported = _EXPORT.sub("", scripts[name]), _EXPORT.findall(scripts[name])
+        # In a function or a block, its other names stay private.
+        if not bound:
+            return f"{{\n{inside}}}\n"
+        return f"const {bound} = (() => {{\n{inside}return {{ {', '.join(exported)} }};\n}})();\n"
+
+    return {name: _WHOLE_IMPORT.sub(write, text) for name, text in scripts.items()}
 
 
 def _read(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, bytes]]:
@@ -48,7 +75,9 @@ class StaticFiles:
     def __init__(self, made: Mapping[str, str]) -> None:
         """Read the files of the package; files in `made` are added, or replace those of the same name."""
         found = dict(_read(FOLDER)) | {name: text.encode() for name, text in made.items()}
-        self._files = {name: _without_comments(data) if name.endswith(".js") else data for name, data in found.items()}
+        texts = {name: data.decode() for name, data in found.items() if name.endswith((".js", ".css"))}
+        texts |= _join({name: text for name, text in texts.items() if name.endswith(".js") and "/" not in name})
+        self._files = found | {name: _small(name, text).encode() for name, text in texts.items()}
         self._compressed = {name: gzip.compress(data, mtime=0) for name, data in self._files.items()}
         digest = hashlib.sha256()
         for name, data in sorted(self._files.items()):

@@ -59,7 +59,7 @@ def test_a_first_visit_is_small_and_files_are_loaded_once(tmp_path: Path) -> Non
 
 async def _visit(person: Person, wire: Wire, path: str) -> tuple[int, list[str]]:
     """Open a page, and wait until its stream has begun; returns the bytes and requests."""
-    topic = path.rpartition("/")[2] or "lobby"
+    topic = path.rpartition("/")[2] or "lobby."
     await person.goto(wire.url + path)
     while not any(f"topic={topic}~" in stream for stream in wire.streams):  # noqa: ASYNC110 - the browser sets no events
         await asyncio.sleep(0.05)
@@ -97,6 +97,8 @@ def test_pages_have_few_modules_and_preload_them() -> None:
             elements = static.scripts(name)
             assert all(static.address(module) in elements for module in static.modules(name))
     assert {"match.js", "patch.js", "stream.js"} <= set(static.modules("match.js"))
+    # What only one script imports is part of it.
+    assert not {"play.js", "queue.js"} & set(static.modules("match.js"))
 
 
 def test_pages_are_compressed_and_their_form_tokens_differ(pages: str) -> None:
