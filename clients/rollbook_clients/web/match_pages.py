@@ -23,6 +23,7 @@ from rollbook_clients.web.stream_pages import table_part
 from rollbook_clients.web.visit import Visit
 
 MOST_PICKED: Final = 64
+_PRIVATE: Final = {"cache-control": "private, no-store"}
 
 
 async def match_page(visit: Visit) -> Response:
@@ -60,11 +61,14 @@ async def _show_match(visit: Visit) -> Response:
 
 
 async def choices(visit: Visit) -> Response:
-    """The choices for the picked pieces, as HTML."""
+    """The choices for the picked pieces, as HTML; 409 if the browser asks for those at another position."""
     async with follow_match(visit) as tail:
         shown = scene(tail, visit.words, _read_picked(visit))
-        text = visit.page.render("_choices.html", visit.words, scene=shown, form_token="", request_id="")
-        return visit.add_cookies(Response(text, media_type="text/html"))
+        if visit.request.query_params.get("position", shown.position) != shown.position:
+            return visit.add_cookies(Response(status_code=409, headers=_PRIVATE))
+        parts = ("_pieces.html", "_choices.html") if shown.pieces else ("_choices.html",)
+        text = "".join(visit.page.render(part, visit.words, scene=shown) for part in parts)
+        return visit.add_cookies(Response(text, media_type="text/html", headers=_PRIVATE))
 
 
 def _read_picked(visit: Visit) -> list[int]:

@@ -27,7 +27,8 @@ from rollbook_replays.games.words import Words
 LONG: Final = 16
 """Rows from which on a table of odds is folded up."""
 
-_ID: Final = re.compile(r' id="([^"]*)"')
+_ID: Final = re.compile(r' id="(?!face-)([^"]*)"')
+_DEFINITIONS: Final = re.compile("<defs>.*?</defs>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +95,14 @@ def _steps(rules: Any, words: Words) -> Iterator[ShownStep]:
     if shown.picture is None or shown.lesson is None:
         return
     choices = tuple(rules.choices.values())
-    for step, view, following in shown.lesson.views(rules):
+    for number, (step, view, following) in enumerate(shown.lesson.views(rules)):
         lit = set(shown.touched(view, following)) if isinstance(following, choices) else set()
         picture = shown.picture(view, words)
 
-        def still(name: str, lit: set[str] = lit, picture: Any = picture) -> Markup:
-            """A zone of the picture without ids, because the page has several pictures."""
-            return drawn(_ID.sub(lambda found: " data-lit=''" * (found[1] in lit), picture.zone(name)))
+        def still(name: str, lit: set[str] = lit, picture: Any = picture, number: int = number) -> Markup:
+            """A zone of the picture without the ids of things, because the page has several pictures."""
+            zone = picture.zone(name) if number == 0 else _DEFINITIONS.sub("", picture.zone(name))
+            return drawn(_ID.sub(lambda found: " data-lit=''" * (found[1] in lit), zone))
 
         zones = tuple(still(name) for name in ("board", "hand", "dice") if picture.zone(name))
         seats = (int(zone.name.partition("-")[2]) for zone in picture.zones if zone.shapes and "front" in zone.name)

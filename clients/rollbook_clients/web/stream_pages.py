@@ -100,7 +100,9 @@ def table_part(page: Page, words: Words, tail: FollowedMatch) -> ChangingPart:
     if part is None:
 
         def render() -> str:
-            return page.render("_table.html", words, scene=scene(tail, words), form_token="", request_id="")
+            return page.render(
+                "_table.html", words, scene=scene(tail, words), form_token="", request_id="", is_whole=False
+            )
 
         part = tail.parts[words.language] = ChangingPart(render)
     part.update(tail.version)

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import structlog
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -48,6 +49,9 @@ from rollbook_replays.games.words import Words
 _log = structlog.get_logger()
 
 LANGUAGE: Final = "language"
+MOST_STREAMED: Final = 1_000
+"""Length of HTML above which choices are not part of streams."""
+
 PATIENCE: Final = Patience(call=8.0, answer=4.0)
 """Shorter than the default, as a browser waits for each call."""
 
@@ -97,6 +101,7 @@ class Page:
         self._templates.globals.update(
             clock_name=clock_name, delay_name=delay_name, bot_mark=bot_mark, minutes=minutes, date_text=date_text
         )
+        self._templates.globals.update(apart=_apart, is_whole=True)
         self._templates.globals.update(static=static.address, scripts=static.scripts, preloads=static.preloads)
 
     def _around(self) -> tuple[tuple[str, str], ...]:
@@ -139,6 +144,11 @@ class Page:
     def render(self, template: str, words: Words, **facts: Any) -> str:
         """Render a template with these values in this language."""
         return self._templates.get_template(template).render(words=words, language=words.language, **facts)
+
+
+def _apart(inside: str) -> Markup:
+    """The attribute of an element whose content is too long for streams, so that scripts request it by itself."""
+    return Markup(" data-apart" if len(inside) > MOST_STREAMED else "")  # noqa: S704 - our own
 
 
 @dataclass(slots=True)

@@ -25,6 +25,15 @@ let wasAsked = false;
 let sounds = null;
 const play = (name, isSeen) => sounds?.play(name, isSeen);
 
+const FETCH_MS = 10_000;
+/** The tables so far; each is shown after those before it, and with its choices. */
+let taken = Promise.resolve();
+let newest = "";
+let fetched = { position: null };
+const positionOf = (of) => of.querySelector("#choose [name=position]")?.value ?? of.dataset.position;
+const partsApart = (of) => [...of.querySelectorAll("[data-apart]")];
+const lacksChoices = (of) => partsApart(of).some((part) => !part.childNodes.length);
+
 const table = () => document.getElementById("table");
 
 function randomId() {
@@ -46,7 +55,7 @@ queue.begin((fresh) => {
   const steps = Number(fresh.dataset.position) - Number(table().dataset.position);
   // While no event happens, keep the pieces and menus that the player has picked and opened.
   if (steps !== 0) picks += 1;
-  else if (choose) fresh.querySelector("#choose")?.replaceWith(choose.cloneNode(true));
+  else if (choose && !lacksChoices(choose)) fresh.querySelector("#choose")?.replaceWith(choose.cloneNode(true));
   patch(table(), fresh);
   if (sendingAt && steps !== 0 && sendingAt !== shownPosition()) rest();
   refresh();
@@ -55,10 +64,14 @@ queue.begin((fresh) => {
 
 follow(live, {
   take(fresh, late) {
-    clockSince = performance.now() - late;
-    queue.take(fresh);
-    keep(fresh.dataset.head);
-    announce(fresh);
+    const since = performance.now() - late;
+    newest = positionOf(fresh);
+    taken = taken.catch(() => {}).then(() => complete(fresh)).then(() => {
+      clockSince = since;
+      queue.take(fresh);
+      keep(fresh.dataset.head);
+      announce(fresh);
+    });
   },
   away(lost) {
     away.hidden = !lost;
@@ -68,6 +81,23 @@ follow(live, {
     tick();
   },
 });
+
+/** Fetch the choices of a table that are too long for the stream, until a newer table comes. */
+async function complete(fresh) {
+  const position = positionOf(fresh);
+  if (!lacksChoices(fresh)) return;
+  for (let pause = 100; fetched.position !== position; pause = Math.min(2 * pause, 1000)) {
+    const query = new URLSearchParams({ position });
+    const eyes = new URLSearchParams(location.search).get("eyes");
+    if (eyes) query.set("eyes", eyes);
+    const response = await fetch(`${location.pathname}/choices?${query}`, { signal: AbortSignal.timeout(FETCH_MS) }).catch(() => null);
+    const text = response?.ok ? await response.text().catch(() => "") : "";
+    if (text) fetched = { position, parts: parser.parseFromString(text, "text/html") };
+    else if (newest !== position) return;
+    else await new Promise((resolve) => setTimeout(resolve, pause));
+  }
+  for (const part of partsApart(fresh)) part.replaceChildren(...(fetched.parts.getElementById(part.id)?.cloneNode(true).childNodes ?? []));
+}
 
 /** Keep the last signed head of each match seen here, for verifying it afterwards. */
 function keep(head) {

@@ -54,6 +54,8 @@ export async function follow(live, { take, away = () => {}, ended = () => {} }) 
   const { topic } = live.dataset;
   let { at } = live.dataset;
   let copy = live.firstElementChild.cloneNode(true);
+  // What is requested apart from the stream is not part of its states.
+  for (const each of copy.querySelectorAll("[data-apart]")) each.replaceChildren();
   let isOver = false;
   let hub = null;
 

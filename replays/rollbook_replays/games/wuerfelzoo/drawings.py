@@ -83,3 +83,15 @@ _ANIMALS: Final[dict[str, Callable[[], Drawing]]] = {
 def face(name: str) -> Drawing:
     """The drawing of a face; empty for a die that was not thrown."""
     return _ANIMALS[name]() if name in _ANIMALS else ()
+
+
+@cache
+def stamp(name: str) -> Drawing:
+    """A face by its name, as defined in `definitions`; empty for a die that was not thrown."""
+    return (shape("use", href=f"#face-{name}"),) if name in _ANIMALS else ()
+
+
+@cache
+def definitions() -> Shape:
+    """All faces, for a picture or a page with stamps."""
+    return shape("defs", *(shape("g", *face(name), id=f"face-{name}") for name in _ANIMALS))

@@ -7,7 +7,7 @@ from rollbook.rules.wuerfelzoo.view import DieInFront, View
 from rollbook_replays.games.picture import Picture, Shape, Zone, die, front, label, place_at, shape, thrown
 from rollbook_replays.games.words import Words
 from rollbook_replays.games.wuerfelzoo.animals import LARGE_TO_SMALL, count_faces, faces_of, name_of
-from rollbook_replays.games.wuerfelzoo.drawings import face
+from rollbook_replays.games.wuerfelzoo.drawings import definitions, stamp
 
 STEP: Final = 64
 IN_A_ROW: Final = 7
@@ -21,7 +21,7 @@ MOST_IN_MIDDLE: Final = 8
 
 def picture(view: View, words: Words) -> Picture:
     """The middle, then the dice of the seats."""
-    zones = [Zone("board", *MAT, tuple(_middle(view, words)))]
+    zones = [Zone("board", *MAT, (definitions(), *_middle(view, words)))]
     zones += [_front(seat, dice, view) for seat, dice in enumerate(view.dice)]
     return Picture(tuple(zones), _sentence(view, words), has_pens=True)
 
@@ -58,7 +58,7 @@ def _front(seat: int, dice: tuple[DieInFront, ...], view: View) -> Zone:
     for place, one in enumerate(ordered):
         x, y = STEP / 2 + place % IN_A_ROW * STEP, STEP / 2 - 1 + place // IN_A_ROW * STEP
         classes = f"{one.face or NO_FACE}{' thrown' if one.die in view.thrown else ''}"
-        shapes.append(die(one.die, x, y, face(one.face or NO_FACE), classes.strip()))
+        shapes.append(die(one.die, x, y, stamp(one.face or NO_FACE), classes.strip()))
     lines = max(1, -(-len(dice) // IN_A_ROW))
     return front(seat, IN_A_ROW * STEP, lines * STEP + 2, shapes)
 
@@ -90,7 +90,7 @@ def _ability(view: View, words: Words) -> list[Shape]:
 
 
 def _scaled(number: int, name: str, scale: float) -> Shape:
-    return shape("g", thrown(number, 0, 0, face(name), name), transform=f"scale({scale})")
+    return shape("g", thrown(number, 0, 0, stamp(name), name), transform=f"scale({scale})")
 
 
 def _sentence(view: View, words: Words) -> str:
