@@ -6,6 +6,8 @@ import asyncio
 from pathlib import Path
 from random import Random
 
+from playwright.async_api import Response
+
 from tests.clients.web.browsing import Person, chromium, needs_chromium, served_page
 from tests.clients.web.test_page import sat_down
 
@@ -20,9 +22,14 @@ def test_scripts_request_long_lists(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with served_page(tmp_path) as (_, web), chromium() as browser:
             people = [await Person.arrive(browser), await Person.arrive(browser)]
-            answers = []
+            answers: list[Response] = []
+
+            def note(answer: Response) -> None:
+                if "/choices?position=" in answer.url:
+                    answers.append(answer)
+
             for person in people:
-                person.page.on("response", lambda answer: "/choices?position=" in answer.url and answers.append(answer))
+                person.page.on("response", note)
             address = await sat_down(web.url, "allie_gator", people)
             await people[0].page.wait_for_selector("#player-1")
             random = Random(SEED)

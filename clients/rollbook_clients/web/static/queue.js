@@ -172,7 +172,7 @@ let changed = [];
 /** What is on the board by id, to be compared with what is drawn next. */
 function remember() {
   const things = new Map();
-  for (const thing of document.querySelectorAll("#board svg [id]")) {
+  for (const thing of document.querySelectorAll("#board svg [id]:not(defs *)")) {
     const isPiece = !thing.querySelector("[id]");
     things.set(thing.id, {
       thing, isPiece, rect: thing.getBoundingClientRect(), transform: thing.getAttribute("transform"), zone: thing.ownerSVGElement,
@@ -195,7 +195,7 @@ function finish() {
 /** Outline what has changed; called after every redraw of the same board. */
 function outline() {
   if (!calm.matches) return;
-  for (const thing of document.querySelectorAll("#board svg [id]")) thing.classList.toggle("moved", changed.includes(thing.id));
+  for (const thing of document.querySelectorAll("#board svg [id]:not(defs *)")) thing.classList.toggle("moved", changed.includes(thing.id));
 }
 
 function start(element, frames, duration, easing = "ease-out", fill = "none") {
@@ -211,7 +211,7 @@ function animate(before, { motion, by }, hold, isStep) {
   finish();
   const banner = document.getElementById("banner");
   if (banner) start(banner, [{ visibility: "visible" }, { visibility: "visible" }], hold, "linear");
-  for (const thing of document.querySelectorAll("#board svg [id]")) {
+  for (const thing of document.querySelectorAll("#board svg [id]:not(defs *)")) {
     const was = before.get(thing.id);
     const isChanged = !was || was.transform !== thing.getAttribute("transform") || (was.html && was.html !== thing.innerHTML);
     if (isChanged && calm.matches) changed.push(thing.id);
