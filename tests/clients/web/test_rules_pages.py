@@ -23,7 +23,7 @@ from tests.clients.web.test_accessible import found
 
 LARGEST = 15_000
 BOARD = re.compile(r"<svg[^>]*zone-board.*?</svg>", re.DOTALL)
-MARKS = re.compile(r" (?:id=\"[^\"]*\"|data-lit='')")
+MARKS = re.compile(r"<defs>.*?</defs>| (?:id=\"[^\"]*\"|data-lit='')")
 SIZES = ((1440, 900), (390, 844), (320, 640))
 
 
