@@ -54,7 +54,8 @@ def test_a_host_sees_the_link_the_code_and_when_bots_come(tmp_path: Path) -> Non
             link = await page.input_value("#invitation")
             drawn = segno.make(link, error="m", micro=False).svg_inline(border=3)
             assert re.findall(r' d="[^"]+"', drawn)[-1] in await page.inner_html(".code")
-            assert 3 == await page.locator(".in-short p").count()
+            assert 3 == await page.locator(".in-short p:not(:has(a))").count()
+            assert "/rules/cant_stop" == await page.get_attribute(".in-short a", "href")
             assert "1 min a turn" in await page.inner_text("#settings")
             left = await page.inner_text(".plate.free [data-left]")
             await page.wait_for_function(

@@ -28,6 +28,7 @@ EVERY: Final = 9
 CHOICES: Final = 12
 ROWS: Final = "[...document.querySelectorAll('#in-words tr')].map((row) => row.textContent)"
 SHOWN: Final = "document.getElementById('in-words-title').getBoundingClientRect().width > 1"
+PREVIEWED: Final = "[...document.querySelectorAll('#board .previewed')].map((each) => each.id)"
 SILENT: Final = "document.querySelector('#in-words').closest('[aria-live], [role=log], [role=status]') === null"
 
 pytestmark = pytest.mark.timeout(300)
@@ -82,7 +83,7 @@ def test_every_moment_of_a_replay_is_rebuilt_from_its_words(game: str, language:
     film = Film(read(data).replay)
     reader = Reader(pages, language)
     answer = reader.upload("/replays", "file", data)
-    path = answer.text.partition('data-moments="')[2].partition('"')[0]
+    path = answer.text.partition('data-path="')[2].partition('"')[0]
     words = words_in(language).also(presentation(game).texts)
     for at in range(1, len(film) + 1, EVERY):
         for eyes in film.perspectives:
@@ -90,7 +91,7 @@ def test_every_moment_of_a_replay_is_rebuilt_from_its_words(game: str, language:
                 reader.get(f"{path}?at={at}&eyes={name_of(eyes)}", "application/json").text
             )
             view = film.view(at, eyes)
-            assert seen(game, view) == read_back(game, Tables(moment["board"]).charts, words), (at, eyes)
+            assert seen(game, view) == read_back(game, Tables(moment["html"]).charts, words), (at, eyes)
 
 
 @needs_chromium
@@ -144,11 +145,13 @@ def test_keys_can_be_switched_off(tmp_path: Path) -> None:
             await page.uncheck("#keys")
             await page.reload()
             assert not await page.is_checked("#keys")
+            await page.wait_for_selector("#primary[data-choice]")
+            previewed = await page.evaluate(PREVIEWED)
             for key in ("b", "1", "l", "?", "ArrowRight", "Enter"):
                 await page.keyboard.press(key)
             assert not await page.evaluate(SHOWN)
             assert position == await person.position
-            assert not await page.locator("#board .previewed").count()
+            assert previewed == await page.evaluate(PREVIEWED)
             await page.focus("#words-switch")
             await page.keyboard.press("Enter")
             assert await page.evaluate(SHOWN)
