@@ -79,7 +79,7 @@ def test_enter_in_the_name_field_plays_the_last_game(tmp_path: Path) -> None:
                 await page.fill("input[name=name]", "Anna")
                 await (page.click(press) if press else page.press("input[name=name]", "Enter"))
                 await page.wait_for_selector(f".game-{game}", state="attached")
-                await page.click("form[action$='/leave'] button")
+                await page.click("button[form=leave-form]")
                 await page.wait_for_selector(".hero")
 
     asyncio.run(scenario())
