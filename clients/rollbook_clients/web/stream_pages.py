@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -28,11 +29,12 @@ MOST_TOPICS: Final = 10
 """Two lists of the lobby and 8 matches; static/hub.js asks for no more."""
 
 TOPIC: Final = re.compile(
-    r"(?P<name>lobby(?:\.(?P<game>[a-z_]{0,40}))?(?P<people>\.people)?"
-    r"|(?P<match_id>[a-z2-7]{24})(?:\.(?P<eyes>[a-z0-9-]{1,10}))?)~(?P<at>[0-9a-f.]{0,40})"
+    r"(?P<name>(?:lobby(?:\.(?P<game>[a-z_]{0,40}))?(?P<people>\.people)?"
+    r"|(?P<match_id>[a-z2-7]{24})(?:\.(?P<eyes>[a-z0-9-]{1,10}))?)(?::(?P<language>[a-z]{2}))?)~(?P<at>[0-9a-f.]{0,40})"
 )
 """The name of a topic, and the state of it that the browser shows: `lobby.GAME.people~STATE`, `MATCH~STATE`, and
-`MATCH.EYES~STATE`.
+`MATCH.EYES~STATE`. A name with `:LANGUAGE` is sent in the language of its tab instead of that of the request, as the
+tabs of a browser share one stream.
 
 `MATCH.public-LANGUAGE` is for an overlay, which has a language of its own."""
 
@@ -47,13 +49,14 @@ async def stream(visit: Visit) -> Response:
         if topic is None:
             raise HTTPException(400, "error.no_page")
         name, match_id, eyes, at = topic.group("name", "match_id", "eyes", "at")
+        viewer = replace(visit, words=words_in(topic["language"])) if topic["language"] in LANGUAGES else visit
         if match_id is None:
             game, people_only = topic["game"] or "", topic["people"] is not None
             if game and game not in current():
                 raise HTTPException(400, "error.no_page")
-            follow = partial(_lobby, visit, game, at, people_only=people_only)
+            follow = partial(_lobby, viewer, game, at, people_only=people_only)
         else:
-            follow = partial(_match, visit, match_id, eyes or "", at)
+            follow = partial(_match, viewer, match_id, eyes or "", at)
         sources.append(partial(_topic, name, follow))
     return EventStream(sources, visit.hold("streams"))  # type: ignore[return-value]  # an ASGI application, as responses are
 

@@ -61,7 +61,7 @@ async def _visit(person: Person, wire: Wire, path: str) -> tuple[int, list[str]]
     """Open a page, and wait until its stream has begun; returns the bytes and requests."""
     topic = path.rpartition("/")[2] or "lobby."
     await person.goto(wire.url + path)
-    while not any(f"topic={topic}~" in stream for stream in wire.streams):  # noqa: ASYNC110 - the browser sets no events
+    while not any(f"topic={topic}" in stream for stream in wire.streams):  # noqa: ASYNC110 - the browser sets no events
         await asyncio.sleep(0.05)
     await person.page.wait_for_load_state("load")
     return wire.take()

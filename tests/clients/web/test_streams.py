@@ -12,10 +12,15 @@ from random import Random
 from playwright.async_api import Browser
 
 from rollbook_clients.sdk import Match
-from tests.clients.sdk.tables import running, tables
+from rollbook_clients.web.app import create_app
+from rollbook_clients.web.visit import PageOptions
+from tests.clients.sdk.tables import address, running, tables
+from tests.clients.sdk.tables import run as on_theatre
 from tests.clients.web.browsing import Person, chromium, needs_chromium, served_page
+from tests.clients.web.streaming import listening
 from tests.clients.web.test_what_leaves import choices
 from tests.clients.web.wire import Wire, wire_to
+from tests.server.feeds.watching import Theatre
 from tests.server.test_whole_service import run
 
 SEED = int(os.environ.get("ROLLBOOK_SEED", "6"))
@@ -48,6 +53,20 @@ async def until_one_stream(wire: Wire) -> None:
     """Wait until all tabs share one stream."""
     while len(wire.streams) != 1:  # noqa: ASYNC110 - the browser sets no events
         await asyncio.sleep(0.05)
+
+
+def test_each_topic_has_the_language_of_its_tab() -> None:
+    """Tabs in two languages share a stream, whose request has one language."""
+
+    async def scenario(theatre: Theatre) -> None:
+        app = create_app(PageOptions(address(theatre), token=theatre.token("Page")))
+        async with tables(theatre, "Anna", "Ben") as players, app.router.lifespan_context(app):
+            path = f"/stream?topic={(await running(players))[0].id}"
+            for language, said in (("", "The board"), (":de", "Das Brett"), (":en", "The board")):
+                async with listening(app, f"{path}{language}~") as stream:
+                    assert f"{said} in " in (await stream.next())[1].decode(), language
+
+    on_theatre(scenario)
 
 
 def test_tabs_that_open_at_once_share_one_stream(tmp_path: Path) -> None:

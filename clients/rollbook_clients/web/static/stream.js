@@ -51,7 +51,8 @@ async function connect(post) {
  * element, and for how long its message was under way in ms; `away` whether the connection is lost.
  */
 export async function follow(live, { take, away = () => {}, ended = () => {} }) {
-  const { topic } = live.dataset;
+  // The stream is shared with tabs in other languages.
+  const topic = `${live.dataset.topic}:${document.documentElement.lang}`;
   let { at } = live.dataset;
   let copy = live.firstElementChild.cloneNode(true);
   // What is requested apart from the stream is not part of its states.
