@@ -186,7 +186,10 @@ def test_a_replay_tells_no_ending(file: Path, pages: str) -> None:
         for accept in ("text/html", "application/json"):
             one, other = (reader.get(path + query, accept) for path in paths)
             assert one.status == other.status
-            assert one.text.replace(paths[0], "") == other.text.replace(paths[1], ""), query
+            bodies = [
+                answer.content.replace(path.encode(), b"") for answer, path in zip((one, other), paths, strict=True)
+            ]
+            assert bodies[0] == bodies[1], query
             headers = [{name: answer.headers.get(name) for name in _TELLING} for answer in (one, other)]
             assert headers[0] == headers[1]
     for beyond in (events + 1, events + 50, 99_999):
