@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from html import escape
@@ -70,7 +71,7 @@ def applied(element: Element, edit: Edit) -> str:
             assert len(taken) == abs(step)
             inside += "".join(map(_html, taken)) if step > 0 else ""
         elif isinstance(step, str):
-            inside += step
+            inside += _with_quotes(step)
         else:
             child = rest.pop(0)
             assert isinstance(child, Element)
@@ -78,6 +79,11 @@ def applied(element: Element, edit: Edit) -> str:
     inside += "".join(map(_html, rest))
     end = "" if _is_void(element) and not inside else f"</{element.name}>"
     return f"<{element.name}{written}{'' if end else '/'}>{inside}{end}"
+
+
+def _with_quotes(text: str) -> str:
+    """The same HTML with quotes around attributes, as in whole states."""
+    return re.sub(r"<[^>]*>", lambda tag: tag[0] if '"' in tag[0] else tag[0].replace("'", '"'), text)
 
 
 def _html(child: Element | str) -> str:
