@@ -156,6 +156,7 @@ ENGLISH: Final = {
     "rules.of": "Rules of {game}",
     "rules.range": "{least} to {most}",
     "rules.all": "All games",
+    "rules.open": "Open a match",
     "rules.steps": "A turn, step by step",
     "rules.you": "You are {you}, Tom is {tom}. What glows is chosen next.",
     "rules.options": "All options",

@@ -156,6 +156,7 @@ GERMAN: Final = {
     "rules.of": "Regeln von {game}",
     "rules.range": "{least} bis {most}",
     "rules.all": "Alle Spiele",
+    "rules.open": "Partie eröffnen",
     "rules.steps": "Ein Zug, Schritt für Schritt",
     "rules.you": "Du bist {you}, Tom ist {tom}. Was leuchtet, wird als Nächstes gewählt.",
     "rules.options": "Alle Möglichkeiten",
