@@ -213,10 +213,11 @@ class Reader:
                 return Answer(refused.code, dict(refused.headers), refused.read())
 
 
-STEADY: Final = (
-    """() => document.documentElement.dataset.steady === document.getElementById("table").dataset.position"""
-)
-"""The table has been there long enough for presses to count."""
+STEADY: Final = """() => {
+  const { position, goesOn } = document.getElementById("table").dataset;
+  return !goesOn && document.documentElement.dataset.steady === position;
+}"""
+"""The table has been there long enough for presses to count, and does not wait for chance to go on with the turn."""
 
 
 class Person:
@@ -276,13 +277,19 @@ class Person:
         """Whether the page shows the end of the match."""
         return await self.page.locator("#after").count() > 0
 
+    async def is_asked(self) -> bool:
+        """Whether there are choices; waits until presses count, as chance may end the turn meanwhile."""
+        if not await self.page.locator("#choose").count():
+            return False
+        await self.page.wait_for_function(STEADY)
+        return await self.page.locator("#choose").count() > 0
+
     async def choose(self, random: Random) -> bool:
         """Choose a random offered action, if there is one, and wait until it has happened."""
         page = self.page
-        if not await page.locator("#choose").count():
+        if not await self.is_asked():
             return False
         before = await self.position
-        await page.wait_for_function(STEADY)
         if count := await page.locator("#pieces input").count():
             name = await page.locator("#pieces input").nth(random.randrange(count)).get_attribute("data-thing")
             await page.locator(f"#things #{name}").click()

@@ -145,7 +145,7 @@ async def settled(listeners: list[Listener]) -> Listener | None:
             if await listeners[0].person.is_over():
                 return None
             for each in listeners:
-                if await each.person.page.locator("#choose").count():
+                if await each.person.page.locator("#table:not([data-goes-on]) #choose").count():
                     return each
         await asyncio.sleep(0.02)
 

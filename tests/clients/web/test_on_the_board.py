@@ -12,7 +12,7 @@ import pytest
 from playwright.async_api import Browser
 
 from rollbook.rules.catalogue import current
-from tests.clients.web.browsing import STEADY, Person, chromium, needs_chromium, served_page
+from tests.clients.web.browsing import Person, chromium, needs_chromium, served_page
 from tests.clients.web.test_page import of_every_game, sat_down
 
 SEED: Final = int(os.environ.get("ROLLBOOK_SEED", "4"))
@@ -65,10 +65,9 @@ async def press(person: Person, name: str) -> None:
 async def play_on_the_board(person: Person, random: Random) -> bool:
     """Make a choice by presses on the board, if it is the person's turn; whether one was made."""
     page = person.page
-    if not await page.locator("#choose").count():
+    if not await person.is_asked():
         return False
     before = await person.position
-    await page.wait_for_function(STEADY)
     first: dict[str, Any] = await page.evaluate(PRESSABLE)
     assert first["legal"] == [name for name in first["lit"] if name not in first["alike"]], "light is what is legal"
     for _ in range(MOST_PRESSES):

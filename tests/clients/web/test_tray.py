@@ -48,9 +48,8 @@ def at_a_turn(
     random = Random(SEED)
 
     async def play(person: Person) -> None:
-        if await person.page.locator("#instead").count():
+        if await person.is_asked() and await person.page.locator("#instead").count():
             buttons, before = person.page.locator("#choices-list button:visible"), await person.position
-            await person.page.wait_for_function(STEADY)
             await buttons.nth(random.randrange(await buttons.count())).click()
             await person.page.wait_for_function(MOVED, arg=before)
         else:
