@@ -97,6 +97,9 @@ def test_they_are_accessible_and_fit_every_screen(pages: str) -> None:
                 for width, height in SIZES:
                     await person.page.set_viewport_size({"width": width, "height": height})
                     assert width >= await person.page.evaluate("document.documentElement.scrollWidth"), (path, width)
+            await person.goto(f"{pages}/rules")
+            style = "getComputedStyle(document.querySelector('.rules-games')).listStyleType"
+            assert "none" == await person.page.evaluate(style)
             assert [] == person.errors
 
     asyncio.run(scenario())
