@@ -16,6 +16,7 @@ let cursor = null;
 let position = null;
 let since = -EARLY_MS;
 let litSince = -EARLY_MS;
+let steadying = 0;
 let wasBehind = false;
 let pressedAt = 0;
 let isInstead = false;
@@ -216,7 +217,8 @@ export function refresh() {
   }
   if (now !== position || (wasBehind && !isBehind())) {
     if (position !== null) litSince = performance.now();
-    setTimeout(() => { if (position === now && !isBehind()) root.dataset.steady = now; }, EARLY_MS);
+    clearTimeout(steadying);
+    steadying = setTimeout(() => { if (!isBehind()) root.dataset.steady = now; }, EARLY_MS);
   }
   [position, wasBehind] = [now, isBehind()];
   show();
