@@ -14,6 +14,7 @@ from playwright.async_api import Browser
 from rollbook_clients.sdk import Match
 from rollbook_clients.web.app import create_app
 from rollbook_clients.web.visit import PageOptions
+from rollbook_clients.web.words import words_in
 from tests.clients.sdk.tables import address, running, tables
 from tests.clients.sdk.tables import run as on_theatre
 from tests.clients.web.browsing import Person, chromium, needs_chromium, served_page
@@ -91,6 +92,21 @@ def test_tabs_that_open_at_once_share_one_stream(tmp_path: Path) -> None:
                 await person.page.wait_for_function(REACHED, arg=end)
             await until_one_stream(wire)
             assert [] == [error for person in people for error in person.errors]
+
+    run(scenario)
+
+
+def test_updates_have_the_language_of_the_page(tmp_path: Path) -> None:
+    """Also where the browser prefers another one."""
+
+    async def scenario() -> None:
+        async with watched(tmp_path) as (browser, wire, matches):
+            person = await Person.arrive(browser)
+            await person.goto(f"{wire.url}/matches/{matches[0][0].id}?lang=de")
+            end = await happen(matches[0], 3)
+            await person.page.wait_for_function(REACHED, arg=end)
+            assert words_in("de")("table.log") == await person.page.text_content("#log-title")
+            assert [] == person.errors
 
     run(scenario)
 
