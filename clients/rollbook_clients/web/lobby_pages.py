@@ -59,6 +59,8 @@ async def _show_lobby(visit: Visit, status: int = 200, **typed: Any) -> Response
     game, people_only = read_filter(visit)
     async with live.viewing():
         listed = _list_facts(live, visit.words, game, people_only=people_only)
+        # The name of the state in which the list is now; it may be another one after the next await.
+        at = part_of(visit.page, visit.words, live, game, people_only=people_only).at
     spoilers = wants_spoilers(visit)
     facts = {"said": "", "people": False, "slow": False, "name": visit.visitor.proposed_name} | typed
     return visit.show(
@@ -72,7 +74,7 @@ async def _show_lobby(visit: Visit, status: int = 200, **typed: Any) -> Response
         over=[past_row(match, visit.words, spoilers=spoilers) for match in await tail.over()],
         spoilers=spoilers,
         topic=f"lobby.{game}{'.people' * people_only}",
-        at=part_of(visit.page, visit.words, live, game, people_only=people_only).at,
+        at=at,
         **facts,
     )
 
