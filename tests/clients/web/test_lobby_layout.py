@@ -54,6 +54,10 @@ OVERLAPS: Final = """() => {
 """Script that returns the texts of a page that are drawn over each other."""
 
 TOO_WIDE: Final = "() => document.documentElement.scrollWidth > innerWidth"
+SIDE_BY_SIDE: Final = """() => {
+  const rows = [...document.querySelectorAll(".row")].map((each) => each.getBoundingClientRect());
+  return rows.length > 1 && rows[0].top === rows[1].top;
+}"""
 IN_VIEW: Final = """(found) => [...document.querySelectorAll(found)]
   .every((each) => each.getBoundingClientRect().bottom <= innerHeight)"""
 
@@ -93,6 +97,7 @@ def test_nothing_overlaps_and_the_games_are_in_view(tmp_path: Path) -> None:
                         await page.wait_for_selector(".row .seat-line.on")
                         wrong[f"/ {language} {width} {scheme}"] = await _wrong(page)
                         assert await page.evaluate(IN_VIEW, ".own, .card button"), (language, width)
+                        assert await page.evaluate(SIDE_BY_SIDE) == (width > 1000), (language, width)
                         await person.goto(f"{web.url}/me")
                         wrong[f"/me {language} {width} {scheme}"] = await _wrong(page)
             assert {} == {where: said for where, said in wrong.items() if said}
