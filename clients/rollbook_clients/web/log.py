@@ -44,7 +44,7 @@ class ShownLog:
         texts = [each.text for each in sentences]
         if not texts:
             return ""
-        self.newest = mark_up(texts[-1])
+        self.newest = mark_up(_join(texts) if texts[0].plain.endswith(":") else texts[-1])
         line = self._line(scene, seating) or _join(texts)
         number = event.sequence
         return (

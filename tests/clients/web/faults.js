@@ -46,5 +46,6 @@ name => {
   }
   const primary = document.getElementById("primary");
   if (primary && primary.scrollHeight > primary.clientHeight + 2) faults.push(`cut: ${primary.textContent.trim()}`);
+  if (innerWidth > 1000 && document.documentElement.scrollHeight > innerHeight) faults.push("the page scrolls");
   return faults;
 }

@@ -64,7 +64,9 @@ def test_every_event_is_told_once_however_often_the_log_is_shown(monkeypatch: py
 def test_every_event_has_one_line_and_the_newest_is_at_the_top() -> None:
     """Each line has an id by which the page recognises it; the oldest lines are dropped."""
     seen, seating = a_match()
-    items = ShownLog("m").items(seen, seating)
+    log = ShownLog("m")
+    items = log.items(seen, seating)
+    assert re.search(r"Finished:</span> .*1\. .*2\. ", log.newest)
     shown = list(map(int, LINE.findall(items)))
     assert sorted(set(shown), reverse=True) == shown
     assert re.search(r"Finished:</span> .*1\. .*(Anna|Ben).*, .*2\. .*(Anna|Ben)", items.partition("\n")[0])
