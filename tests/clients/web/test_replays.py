@@ -220,7 +220,7 @@ def test_a_replay_works_without_scripts(pages: str) -> None:
             assert str(turn) == await shown.get_attribute("data-furthest")
             await page.select_option("#eyes", "seat-1")
             await page.click(".eyes button")
-            assert await page.locator("#player-1", has_text="(you)").count() == 1
+            assert await page.locator("#player-1 .sub", has_text="you").count() == 1
             await page.click("button[name=spoilers]")
             assert str(len(film)) == await shown.get_attribute("data-furthest")
             assert str(first) == await shown.get_attribute("data-at")
