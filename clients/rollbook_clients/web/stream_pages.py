@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from rollbook.rules.catalogue import current
-from rollbook_clients.web.admission import PUBLIC, follow_match
+from rollbook_clients.web.admission import follow_match
 from rollbook_clients.web.changes import ChangingPart
 from rollbook_clients.web.followed import FollowedMatch
 from rollbook_clients.web.lobby_pages import part_of
@@ -34,9 +34,7 @@ TOPIC: Final = re.compile(
 )
 """The name of a topic, and the state of it that the browser shows: `lobby.GAME.people~STATE`, `MATCH~STATE`, and
 `MATCH.EYES~STATE`. A name with `:LANGUAGE` is sent in the language of its tab instead of that of the request, as the
-tabs of a browser share one stream.
-
-`MATCH.public-LANGUAGE` is for an overlay, which has a language of its own."""
+tabs of a browser share one stream."""
 
 
 async def stream(visit: Visit) -> Response:
@@ -79,12 +77,10 @@ END: Final = b'{"end":true}'
 
 
 async def _match(visit: Visit, match_id: str, eyes: str, at: str) -> AsyncIterator[bytes]:
-    eyes, _, language = eyes.partition("-") if eyes.startswith(f"{PUBLIC}-") else (eyes, "", "")
-    words = words_in(language) if language in LANGUAGES else visit.words
     async with follow_match(visit, match_id, eyes, is_stream=True) as tail:
         while True:
             changed = tail.changed
-            part = table_part(visit.page, words, tail)
+            part = table_part(visit.page, visit.words, tail)
             for body in part.after(at) or [b""]:
                 yield body
             at = part.at

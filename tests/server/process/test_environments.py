@@ -28,7 +28,9 @@ def environments(service: Service) -> dict[str, dict[str, str]]:
     found = {}
     with suppress(psutil.NoSuchProcess):
         for process in psutil.Process(service.process.pid).children(recursive=True):
-            found[process.cmdline()[-1]] = process.environ()
+            # A process that has just started or ended has no command line.
+            if words := process.cmdline():
+                found[words[-1]] = process.environ()
     return found
 
 

@@ -1,7 +1,7 @@
 // One stream for all tabs of a browser: a SharedWorker runs this module. Without one, each visible tab imports it.
 //
-// A tab sends {topic, at, language}: what it follows, and the state of it that it shows, as the page or a message named
-// it. It receives {message, late}, {away}, {end} and {gone}; `late` is for how long a message was under way, in ms.
+// A tab sends {topic, at}: what it follows, and the state of it that it shows, as the page or a message named it. It
+// receives {message, late}, {away}, {end} and {gone}; `late` is for how long a message was under way, in ms.
 
 const BEAT_MS = 40_000;
 /** Pauses in seconds before the next attempt: short ones after a lost connection, as viewers wait for the table. */
@@ -22,8 +22,6 @@ let gathering = 0;
 let timer = 0;
 let failures = 0;
 let differences = [];
-/** That of the tab which was opened or shown last: the language of a page can be another one than that of the browser. */
-let language = "";
 
 const tabsOf = (name) => [...tabs].filter((tab) => tab.topic === name);
 
@@ -79,7 +77,6 @@ function open() {
     topics.set(name, { at, steps: [] });
     query.append("topic", `${name}~${at}`);
   }
-  query.append("lang", language);
   source = new EventSource(`/stream?${query}`);
   hear();
   source.onerror = lost;
@@ -145,7 +142,6 @@ export function join(post) {
   const tab = { topic: "", at: "", shownAt: 0, post };
   return (said) => {
     if (said.isShown) tab.shownAt = Date.now();
-    if (said.language) ({ language } = said);
     if (said.topic) {
       [tab.topic, tab.at] = [said.topic, said.at];
       tabs.add(tab);

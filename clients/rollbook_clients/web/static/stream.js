@@ -84,7 +84,7 @@ export async function follow(live, { take, away = () => {}, ended = () => {} }) 
     away(false);
     take(copy.cloneNode(true), late);
   };
-  const subscribe = () => !isOver && hub.send({ topic, at, language: document.documentElement.lang, isShown: !document.hidden });
+  const subscribe = () => !isOver && hub.send({ topic, at, isShown: !document.hidden });
 
   hub = await connect(receive);
   if (hub.isShared || !document.hidden) subscribe();
