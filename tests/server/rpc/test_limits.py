@@ -204,10 +204,11 @@ REACHED: dict[str, tuple[Reach, str, dict[str, str]]] = {
 def test_no_limit_is_without_a_test() -> None:
     """A new limit needs a way to reach it here. Other modules test the limits of connections, bots and addresses.
 
-    `open_seconds`, `idle_seconds` and `first_choice_seconds` are times; `test_expiry.py` and `test_unplayed.py` test
-    them. `test_openers.py`, `test_quotas_by_address.py` and `test_play_now.py` test the rest.
+    `open_seconds`, `idle_seconds`, `first_choice_seconds` and `operator_token_seconds` are times; `test_expiry.py`,
+    `test_unplayed.py` and `test_operators.py` test them. `test_openers.py`, `test_quotas_by_address.py` and `test_play_now.py` test the rest.
     """
-    bounds = {field.name for field in fields(Limits)} - {"open_seconds", "idle_seconds", "first_choice_seconds"}
+    times = {"open_seconds", "idle_seconds", "first_choice_seconds", "operator_token_seconds"}
+    bounds = {field.name for field in fields(Limits)} - times
     there = {"matches_per_address", "open_matches_per_address", "waiting_seats_per_address"}
     bots = {"house_seats", "house_seats_per_subject", "house_seats_per_address"}
     now = {"play_now_per_minute", "play_now_per_address_per_minute"}
