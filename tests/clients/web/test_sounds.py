@@ -35,6 +35,9 @@ EXPECTED: Final = {
 }
 """Tones and noises by the kind of an event in Can't Stop."""
 
+SOUNDS = "() => window.made.contexts && document.getElementById('sound-later').hidden"
+"""Whether the page makes sounds. A function: the page's policy refuses to evaluate an expression."""
+
 SHOWN: Final = """() => {
   [window.motions, window.boards] = [{}, []];
   const [root, table] = [document.documentElement, document.getElementById("table")];
@@ -80,7 +83,9 @@ def test_each_shown_event_sounds_once_while_the_switch_is_on(tmp_path: Path) -> 
             await play_one(at)
             assert {"tones": 0, "noises": 0, "contexts": 0} == await at.page.evaluate("window.made")
             await at.page.check("#sound")
-            await at.page.wait_for_function("() => window.made.contexts && document.getElementById('sound-later').hidden")
+            await at.page.wait_for_function(
+                "() => window.made.contexts && document.getElementById('sound-later').hidden"
+            )
             await at.page.evaluate(SHOWN)
             for _ in range(15):
                 await play_one(at)
@@ -129,7 +134,9 @@ def test_a_player_hears_who_sits_down_the_own_turn_and_the_end(tmp_path: Path) -
                 await page.click("#join button")
                 await page.wait_for_selector("#player-1 .name:text('Anna')")
                 await page.check("#sound")
-                await page.wait_for_function("() => window.made.contexts && document.getElementById('sound-later').hidden")
+                await page.wait_for_function(
+                    "() => window.made.contexts && document.getElementById('sound-later').hidden"
+                )
                 await page.evaluate(SHOWN)
                 async with table(service.address, "Cora") as third:
                     cora = third.match(ben.id)

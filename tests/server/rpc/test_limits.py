@@ -205,7 +205,8 @@ def test_no_limit_is_without_a_test() -> None:
     """A new limit needs a way to reach it here. Other modules test the limits of connections, bots and addresses.
 
     `open_seconds`, `idle_seconds`, `first_choice_seconds` and `operator_token_seconds` are times; `test_expiry.py`,
-    `test_unplayed.py` and `test_operators.py` test them. `test_openers.py`, `test_quotas_by_address.py` and `test_play_now.py` test the rest.
+    `test_unplayed.py` and `test_operators.py` test them. `test_openers.py`, `test_quotas_by_address.py` and
+    `test_play_now.py` test the rest.
     """
     times = {"open_seconds", "idle_seconds", "first_choice_seconds", "operator_token_seconds"}
     bounds = {field.name for field in fields(Limits)} - times
