@@ -35,6 +35,16 @@ EXPECTED: Final = {
 }
 """Tones and noises by the kind of an event in Can't Stop."""
 
+WAITING: Final = """
+let isPressed = false;
+addEventListener("pointerdown", () => { isPressed = true; }, true);
+window.AudioContext = class extends AudioContext {
+  constructor(...options) { super(...options); if (!isPressed) super.suspend(); }
+  get state() { return isPressed ? super.state : "suspended"; }
+  resume() { return isPressed ? super.resume() : new Promise(() => {}); }
+};"""
+"""Script with which sounds wait for a press on the page, as in browsers with a window."""
+
 SOUNDS = "() => window.made.contexts && document.getElementById('sound-later').hidden"
 """Whether the page makes sounds. A function: the page's policy refuses to evaluate an expression."""
 
@@ -108,6 +118,7 @@ def test_after_a_reload_sound_waits_for_the_first_press(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with show(tmp_path, "cant_stop") as at:
             await at.page.check("#sound")
+            await at.page.add_init_script(WAITING)
             await at.page.reload()
             assert await at.page.is_checked("#sound")
             await at.page.wait_for_selector("#sound-later")
