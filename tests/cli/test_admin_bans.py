@@ -11,7 +11,8 @@ from typing import Any
 import grpc
 import pytest
 
-from rollbook.server.access.bans import LOOK_SECONDS, MOST_BANS
+from rollbook.server.access.bans import MOST_BANS
+from rollbook.server.access.followed_list import LOOK_SECONDS
 from rollbook.server.rpc.admin import LONGEST_PAGE, PAGE
 from rollbook.storage.redis.keys import BANS_KEY
 from rollbook.v1 import admin_pb2, feed_pb2, identity_pb2, match_pb2

@@ -11,7 +11,7 @@ from rollbook.identity.names import ReservedNames
 from rollbook.identity.service_keys import SigningKey
 from rollbook.identity.tokens import Verifier
 from rollbook.match.chain import HeadKeys
-from rollbook.server.access.bans import BanStore
+from rollbook.server.access.followed_list import ListStore
 from rollbook.server.access.house_bots import NAMES, Invite
 from rollbook.server.addresses import Addresses
 from rollbook.server.configuration.limit_table import Limits
@@ -62,7 +62,7 @@ class Given:
     """The archived matches; None: there is no archive."""
     archives: Callable[[str], bool] = lambda _match_id: True
     """Whether this process is the one that archives the match of this id."""
-    bans: BanStore | None = None
+    bans: ListStore | None = None
     """The stored bans; None: there are no bans."""
     acted: Acted = announce_act
     """Called with every act of an operator."""

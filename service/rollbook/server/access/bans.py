@@ -11,19 +11,16 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from typing import Any, Final, Protocol, Self
+from typing import Any, Final, Self
 
 from cachetools import LRUCache
 
 from rollbook.identity.tokens import Role, Subject
+from rollbook.server.access.followed_list import FollowedList, ListStore
 from rollbook.server.addresses import bannable_networks_around
-from rollbook.server.loops import BackgroundLoop
 from rollbook.server.refusals import Refusal
 from rollbook.storage.port import StoreUnavailable
 from rollbook.storage.redis.ban_list import Listing
-
-LOOK_SECONDS: Final = 1.0
-"""Between two reads of the list: well below the two seconds within which a ban takes effect."""
 
 MOST_BANS: Final = 1_000
 """Most bans in force: the first call of a subject after a change is compared with each of them."""
@@ -85,19 +82,6 @@ class Bar:
             raise ValueError(str(wrong)) from None
 
 
-class BanStore(Protocol):
-    """The stored list of bans."""
-
-    async def read(self, known: str) -> Listing | None:
-        """The list; None if it still has the version `known`."""
-
-    async def put(self, ban_id: str, text: str, until_ms: int, most: int) -> bool:
-        """Store a ban; returns False if there are `most` already."""
-
-    async def remove(self, ban_id: str) -> bool:
-        """Remove a ban; returns whether it was there."""
-
-
 class _Nowhere:
     """For a store without bans."""
 
@@ -113,21 +97,20 @@ class _Nowhere:
         return False
 
 
-class Bans:
+class Bans(FollowedList):
     """The bans in force, as last read by this process."""
 
     def __init__(
         self,
-        store: BanStore | None,
+        store: ListStore | None,
         reference: Callable[[Subject, str], bytes],
         clock_ms: Callable[[], int],
         failed: Callable[[str], None],
     ) -> None:
         """`reference` returns a subject's reference in a match; `clock_ms` is the store's clock."""
-        self._store = _Nowhere() if store is None else store
+        super().__init__("bans", _Nowhere() if store is None else store, failed)
         self._reference = reference
         self._clock_ms = clock_ms
-        self._version = ""
         self.are_any = False
         """Whether there are any bans, so that calls skip the check if there are none."""
         self._in_force: Mapping[str, Bar] = {}
@@ -135,31 +118,17 @@ class Bans:
         self._verdicts: LRUCache[str, Bar | None] = LRUCache(MOST_VERDICTS)
         """The ban of each subject checked so far."""
         self._address_verdicts: LRUCache[str, Bar | None] = LRUCache(MOST_VERDICTS)
-        self.changed: Callable[[], None] = lambda: None
-        """Called after every change of the list."""
-        self.loop = BackgroundLoop("bans", self.look, failed, LOOK_SECONDS)
 
-    async def start(self) -> None:
-        """Read the list once, then again every LOOK_SECONDS."""
-        with suppress(StoreUnavailable):
-            await self.look()
-        self.loop.start()
-
-    async def look(self) -> None:
-        """Read the list if it has changed."""
-        listing = await self._store.read(self._version)
-        if listing is None:
-            return
+    def _take(self, listing: Listing) -> None:
         found: dict[str, Bar] = {}
         for ban_id, (until_ms, text) in listing.texts.items():
             # An unreadable entry was written by hand, and is ignored.
             with suppress(ValueError):
                 found[ban_id] = Bar.read(text, until_ms)
-        self._version, self._in_force, self.are_any = listing.version, found, bool(found)
+        self._in_force, self.are_any = found, bool(found)
         self._by_address = {bar.target.address: bar for bar in found.values() if bar.target.address}
         self._verdicts.clear()
         self._address_verdicts.clear()
-        self.changed()
 
     async def put(self, bar: Bar) -> None:
         """Add a ban that takes effect at once; raises Refusal if there are too many."""

@@ -1,51 +1,31 @@
-"""Revoked tokens, by issuer and `jti`: a list in the store, which every process reads again once a second.
-
-While the store is unavailable, the last list that was read applies. An entry outlives every token that `rollbook token`
-can mint.
-"""
+"""Revoked tokens, by issuer and `jti`. An entry outlives every token that `rollbook token` can mint."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Final
 
 from rollbook.identity.tokens import Subject
-from rollbook.server.access.bans import LOOK_SECONDS, BanStore
-from rollbook.server.loops import BackgroundLoop
+from rollbook.server.access.followed_list import FollowedList, ListStore
 from rollbook.server.refusals import Refusal
-from rollbook.storage.port import StoreUnavailable
+from rollbook.storage.redis.ban_list import Listing
 
 MOST_REVOKED: Final = 10_000
 KEPT_MS: Final = 11 * 365 * 24 * 3_600_000
 
 
-class Revocations:
+class Revocations(FollowedList):
     """The revoked tokens, as last read by this process."""
 
-    def __init__(self, store: BanStore, clock_ms: Callable[[], int], failed: Callable[[str], None]) -> None:
+    def __init__(self, store: ListStore, clock_ms: Callable[[], int], failed: Callable[[str], None]) -> None:
         """`clock_ms` is the process's clock; `failed` is called with the loop's name whenever a read fails."""
-        self._store = store
+        super().__init__("revocations", store, failed)
         self._clock_ms = clock_ms
-        self._version = ""
         self._revoked: frozenset[str] = frozenset()
-        self.changed: Callable[[], None] = lambda: None
-        """Called after every change of the list."""
-        self.loop = BackgroundLoop("revocations", self.look, failed, LOOK_SECONDS)
 
-    async def start(self) -> None:
-        """Read the list once, then again every LOOK_SECONDS."""
-        with suppress(StoreUnavailable):
-            await self.look()
-        self.loop.start()
-
-    async def look(self) -> None:
-        """Read the list if it has changed."""
-        listing = await self._store.read(self._version)
-        if listing is not None:
-            self._version, self._revoked = listing.version, frozenset(listing.texts)
-            self.changed()
+    def _take(self, listing: Listing) -> None:
+        self._revoked = frozenset(listing.texts)
 
     def include(self, subject: Subject) -> bool:
         """Whether the subject's token is revoked."""
