@@ -10,20 +10,18 @@ from rollbook.rules.allie_gator.moves import (
     Outcome,
     Raise,
     Reverse,
-    Snap,
     Steal,
     Stolen,
     Target,
 )
+from rollbook_replays.games.allie_gator.story import highlight
 from rollbook_replays.games.presentation import Effect, Moment
 
-KINDS: Final = dict.fromkeys((Target, Drawn, Stolen), "draw") | dict.fromkeys((Number, Raise, Reverse, Gift), "place")
+KINDS: Final = dict.fromkeys((Target, Drawn, Stolen), "draw") | dict.fromkeys(
+    (Number, Raise, Reverse, Gift, Steal), "place"
+)
 
 
 def effect(move: Choice | Outcome, moment: Moment) -> Effect:
     """Cards that are drawn, played or stolen, and a snap."""
-    if isinstance(move, Snap):
-        return Effect("snap", moment.seat)
-    if isinstance(move, Steal):
-        return Effect("place" if move.target is None else "steal", moment.seat)
-    return Effect(KINDS.get(type(move), ""), moment.seat)
+    return Effect(highlight(move, moment) or KINDS.get(type(move), ""), moment.seat)
