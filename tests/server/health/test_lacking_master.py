@@ -16,7 +16,7 @@ from rollbook.v1.identity_pb2 import SignInRequest
 from rollbook.v1.identity_pb2_grpc import IdentityServiceStub
 from rollbook.v1.match_pb2 import TakeSeatRequest
 from rollbook.v1.match_pb2_grpc import MatchServiceStub
-from tests.server.health.test_replaced_store import accept, open_match, reason, whole
+from tests.server.health.test_replaced_store import admin, open_match, reason, whole
 from tests.server.serving import until
 from tests.storage.failovers import watched
 
@@ -39,11 +39,11 @@ def test_the_matches_are_named_and_ended_and_play_goes_on(tmp_path: Path) -> Non
             store.promote_behind(lagging, following)
             until(lambda: reason(one, token) == (grpc.StatusCode.UNAVAILABLE, "NOT_DURABLE"), one)
             assert {shorter, gone} == {match["match_id"] for match in _lost(one, tmp_path / "data")}
-            code, said = accept(one, tmp_path / "data")
+            code, said = admin("accept-loss", one, tmp_path / "data")
             assert 0 == code
             assert {shorter, gone} == set(json.loads(said)["ended"])
             until(lambda: bool(_opened(one, token)), one)
-            code, said = accept(one, tmp_path / "data")
+            code, said = admin("accept-loss", one, tmp_path / "data")
             assert 1 == code
 
 
@@ -65,11 +65,7 @@ def _opened(one: Any, token: str) -> str:
 
 def _lost(one: Any, data: Path) -> list[dict[str, Any]]:
     """What `rollbook admin lost` prints."""
-    minted = [*ROLLBOOK, "token", "--key", str(data / "token.key"), "--subject", "olga", "--role", "operator"]
-    token = subprocess.run(minted, check=True, capture_output=True, text=True).stdout.strip()
-    words = [*ROLLBOOK, "admin", "lost", "--service", one.address, "--token", token, "--json"]
-    done = subprocess.run(words, check=False, capture_output=True, text=True)
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return [json.loads(line) for line in admin("lost", one, data)[1].splitlines()]
 
 
 @pytest.mark.parametrize(

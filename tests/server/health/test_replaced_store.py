@@ -82,12 +82,12 @@ def is_refused(one: Service) -> bool:
     return False
 
 
-def accept(one: Service, data: Path) -> tuple[int, str]:
-    """Run `rollbook admin accept-loss`; returns its exit code and output."""
+def admin(command: str, one: Service, data: Path) -> tuple[int, str]:
+    """Run a command of `rollbook admin` with JSON; returns its exit code and output."""
     rollbook = [sys.executable, "-m", "rollbook"]
     minted = [*rollbook, "token", "--key", str(data / "token.key"), "--subject", "olga", "--role", "operator"]
     token = subprocess.run(minted, check=True, capture_output=True, text=True).stdout.strip()
-    words = [*rollbook, "admin", "accept-loss", "--service", one.address, "--token", token, "--json"]
+    words = [*rollbook, "admin", command, "--service", one.address, "--token", token, "--json"]
     done = subprocess.run(words, check=False, capture_output=True, text=True)
     return done.returncode, done.stdout + done.stderr
 
@@ -103,7 +103,7 @@ def test_after_flushall_nothing_is_opened_until_an_operator_accepts_the_loss(val
         with one.channel() as channel:
             token = IdentityServiceStub(channel).SignIn(identity_pb2.SignInRequest(name="Anna"), timeout=20).token
         before = open_match(one, token, "request-1")
-        code, said = accept(one, data)
+        code, said = admin("accept-loss", one, data)
         assert 1 == code
         assert "the store is the one that it was" in said
         with valkey.client() as client:
@@ -130,7 +130,7 @@ def test_after_flushall_nothing_is_opened_until_an_operator_accepts_the_loss(val
             assert (grpc.StatusCode.UNAVAILABLE, "STORE_REPLACED") == reason(each, token)
         with valkey.client() as client:
             assert not client.exists(*(lobby_key(partition) for partition in range(256)))
-        code, said = accept(others[0], data)
+        code, said = admin("accept-loss", others[0], data)
         assert (0, {"accepted": True, "ended": []}) == (code, json.loads(said))
         for each in (one, *others):
             until(partial(is_, SERVING, each), each)
